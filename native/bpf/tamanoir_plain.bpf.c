@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
 /*
- * Plain IP that asks for services: finds the datagrams on their way to other hosts that a rule is
- * for, and has them delivered to the node's socket, whatever their destination. All else goes on,
+ * Plain IP that asks for services: finds the datagrams and connections on their way to other
+ * hosts that a rule is for, and has them delivered to the node's sockets, whatever their destination. All else goes on,
  * untouched, as does everything while the node is not there or not alive.
  */
 #include "tamanoir_net.h"
@@ -11,9 +11,11 @@
 
 #define TMN_ON TC_ACT_UNSPEC
 #define TMN_PLAIN_OPTION 8 /* longest option or extension header that is read */
-#define TMN_PLAIN_HEADERS (ETH_HLEN + sizeof(struct ipv6hdr) + TMN_PLAIN_OPTION + sizeof(struct udphdr))
+#define TMN_PLAIN_HEADERS (ETH_HLEN + sizeof(struct ipv6hdr) + TMN_PLAIN_OPTION + sizeof(struct tcphdr))
 #define TMN_LOOPBACK4 0x7f000001u
 #define TMN_HOP_BY_HOP 0
+#define TMN_AF_INET 2
+#define TMN_AF_INET6 10
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -69,6 +71,13 @@ struct {
 } tmn_plain_locals SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TMN_PLAIN_INTERFACES);
+	__type(key, __u32);
+	__type(value, __u32);
+} tmn_plain_interfaces SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TMN_PLAIN_RULES);
 	__type(key, __u32);
@@ -82,7 +91,7 @@ struct {
 	__type(value, __u64);
 } tmn_plain_mets SEC(".maps");
 
-/* What of a datagram its rule depends on. */
+/* What of a datagram or segment its rule depends on. */
 struct tmn_plain {
 	__u32 source[4];	/* IPv6, or IPv4 as ::ffff:a.b.c.d; as on the wire */
 	__u32 destination[4];
@@ -181,40 +190,99 @@ TMN_INLINE int tmn_may_alert(struct tmn_plain_beat *beat, const struct tmn_plain
 	return 1;
 }
 
-/* Has the node's socket take the packet; 0 when there is none. */
-static __noinline int tmn_assign(struct __sk_buff *skb, const struct tmn_plain_hook *hook, __u32 is_ipv6)
+/* Has the node's socket at this port of loopback take the packet; of TCP one that listens. 0 when there is none. */
+static __noinline int tmn_assign(struct __sk_buff *skb, __u32 is_ipv6, __be16 port, __u32 is_tcp)
 {
 	struct bpf_sock_tuple tuple = {};
+	__u32 octets = sizeof(tuple.ipv4);
 	struct bpf_sock *sk;
-	long result;
+	long result = -1;
 
-	if (!hook)
-		return 0;
 	if (is_ipv6) {
+		octets = sizeof(tuple.ipv6);
 		tuple.ipv6.saddr[3] = bpf_htonl(1);
 		tuple.ipv6.daddr[3] = bpf_htonl(1);
-		tuple.ipv6.dport = hook->port6;
-		sk = bpf_sk_lookup_udp(skb, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
+		tuple.ipv6.dport = port;
 	} else {
 		tuple.ipv4.saddr = bpf_htonl(TMN_LOOPBACK4);
 		tuple.ipv4.daddr = bpf_htonl(TMN_LOOPBACK4);
-		tuple.ipv4.dport = hook->port4;
-		sk = bpf_sk_lookup_udp(skb, &tuple, sizeof(tuple.ipv4), BPF_F_CURRENT_NETNS, 0);
+		tuple.ipv4.dport = port;
 	}
+	if (is_tcp)
+		sk = bpf_skc_lookup_tcp(skb, &tuple, octets, BPF_F_CURRENT_NETNS, 0);
+	else
+		sk = bpf_sk_lookup_udp(skb, &tuple, octets, BPF_F_CURRENT_NETNS, 0);
 	if (!sk)
 		return 0;
-	result = bpf_sk_assign(skb, sk, 0);
+	if (!is_tcp || sk->state == BPF_TCP_LISTEN)
+		result = bpf_sk_assign(skb, sk, 0);
 	bpf_sk_release(sk);
 	return !result;
 }
 
+/*
+ * Whether the way to the destination leaves by an interface that has the program: what comes back mostly comes in by
+ * the same, and would else pass the socket that it is for.
+ */
+static __noinline int tmn_comes_back(struct __sk_buff *skb, const struct tmn_plain *plain)
+{
+	struct bpf_fib_lookup way = {};
+	long found;
+
+	if (!plain)
+		return 0;
+	way.ifindex = skb->ifindex;
+	if (plain->is_ipv6) {
+		way.family = TMN_AF_INET6;
+		__builtin_memcpy(way.ipv6_src, plain->source, sizeof(way.ipv6_src));
+		__builtin_memcpy(way.ipv6_dst, plain->destination, sizeof(way.ipv6_dst));
+	} else {
+		way.family = TMN_AF_INET;
+		way.ipv4_src = plain->source[3];
+		way.ipv4_dst = plain->destination[3];
+	}
+	found = bpf_fib_lookup(skb, &way, sizeof(way), 0);
+	return (found == BPF_FIB_LKUP_RET_SUCCESS || found == BPF_FIB_LKUP_RET_NO_NEIGH) &&
+	       bpf_map_lookup_elem(&tmn_plain_interfaces, &way.ifindex);
+}
+
+/* The state of the socket here that a segment's connection has; 0 when it has none. */
+static __noinline __u32 tmn_state(struct __sk_buff *skb, const struct tmn_plain *plain, __be16 from, __be16 to)
+{
+	struct bpf_sock_tuple tuple = {};
+	__u32 octets = sizeof(tuple.ipv4), state;
+	struct bpf_sock *sk;
+
+	if (!plain)
+		return 0;
+	if (plain->is_ipv6) {
+		octets = sizeof(tuple.ipv6);
+		__builtin_memcpy(tuple.ipv6.saddr, plain->source, sizeof(tuple.ipv6.saddr));
+		__builtin_memcpy(tuple.ipv6.daddr, plain->destination, sizeof(tuple.ipv6.daddr));
+		tuple.ipv6.sport = from;
+		tuple.ipv6.dport = to;
+	} else {
+		tuple.ipv4.saddr = plain->source[3];
+		tuple.ipv4.daddr = plain->destination[3];
+		tuple.ipv4.sport = from;
+		tuple.ipv4.dport = to;
+	}
+	sk = bpf_skc_lookup_tcp(skb, &tuple, octets, BPF_F_CURRENT_NETNS, 0);
+	if (!sk)
+		return 0;
+	state = sk->state;
+	bpf_sk_release(sk);
+	return state == BPF_TCP_LISTEN ? 0 : state;
+}
+
 /* A rule is for the datagram: up, if the node is there to take it. */
 TMN_INLINE int tmn_lift(struct __sk_buff *skb, const struct tmn_plain_hook *hook, const struct tmn_plain *plain,
-			__u32 rule)
+			const struct tcphdr *tcp, __u32 rule)
 {
 	struct tmn_plain_count *count = bpf_map_lookup_elem(&tmn_plain_counts, &rule);
 	struct tmn_plain_beat *beat;
 	__u32 zero = 0;
+	__be16 port;
 	__u64 now;
 
 	beat = bpf_map_lookup_elem(&tmn_plain_beats, &zero);
@@ -229,7 +297,13 @@ TMN_INLINE int tmn_lift(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 		return tmn_met(TMN_PLAIN_LOCAL, plain->datagrams);
 	if (plain->alert && !tmn_may_alert(beat, hook, now, plain->datagrams))
 		return tmn_met(TMN_PLAIN_LIMITED, plain->datagrams);
-	if (!tmn_assign(skb, hook, plain->is_ipv6))
+	if (tcp && !tmn_comes_back(skb, plain))
+		return tmn_met(TMN_PLAIN_ONE_WAY, 1);
+	if (tcp)
+		port = plain->is_ipv6 ? hook->tcp6[rule & TMN_PLAIN_RULE] : hook->tcp4[rule & TMN_PLAIN_RULE];
+	else
+		port = plain->is_ipv6 ? hook->port6 : hook->port4;
+	if (!tmn_assign(skb, plain->is_ipv6, port, !!tcp))
 		return tmn_met(TMN_PLAIN_ABSENT, plain->datagrams);
 	skb->mark = hook->mark | rule | (plain->alert ? TMN_PLAIN_ALERT : 0);
 	count->up += plain->datagrams;
@@ -262,7 +336,52 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 		return tmn_met(TMN_PLAIN_NO_RULE, plain->datagrams);
 	if (hops <= 1)
 		return tmn_met(TMN_PLAIN_HOPS, plain->datagrams);
-	return tmn_lift(skb, hook, plain, tmn_lowest(rules));
+	return tmn_lift(skb, hook, plain, 0, tmn_lowest(rules));
+}
+
+/*
+ * A segment goes up where its connection has a socket here, which the mark alone finds; or it begins a connection that a
+ * rule is for. What comes back is known by the ports and addresses of rules, the other way round.
+ */
+TMN_INLINE int tmn_tcp(struct __sk_buff *skb, const struct tmn_plain_hook *hook, struct tmn_plain *plain,
+		       const struct tcphdr *tcp, __u32 dscp, __u32 hops)
+{
+	__u32 to = bpf_ntohs(tcp->dest), from = bpf_ntohs(tcp->source), state;
+	__be16 source = tcp->source, destination = tcp->dest;
+	int begins = tcp->syn && !tcp->ack;
+	__u64 forth = 0, back = 0, *of_port;
+
+	plain->datagrams = 1;
+	of_port = bpf_map_lookup_elem(&tmn_plain_ports, &to);
+	if (of_port)
+		forth = *of_port & hook->tcp;
+	of_port = bpf_map_lookup_elem(&tmn_plain_ports, &from);
+	if (of_port && !begins)
+		back = *of_port & hook->tcp;
+	if (begins)
+		forth &= hook->dscp[dscp & 63] & (plain->alert ? hook->alert : hook->no_alert);
+	if (!(forth | back))
+		return tmn_met(TMN_PLAIN_NO_RULE, 1);
+	forth = tmn_fitting(&tmn_plain_destinations, plain->destination, forth, hook->any_destination);
+	forth = tmn_fitting(&tmn_plain_sources, plain->source, forth, hook->any_source);
+	if (begins)
+		forth = tmn_fitting_mark(skb->mark, forth, hook->any_mark);
+	if (!forth) {
+		back = tmn_fitting(&tmn_plain_destinations, plain->source, back, hook->any_destination);
+		back = tmn_fitting(&tmn_plain_sources, plain->destination, back, hook->any_source);
+		if (!back)
+			return tmn_met(TMN_PLAIN_NO_RULE, 1);
+	}
+	state = tmn_state(skb, plain, source, destination);
+	if (state && !(begins && state == BPF_TCP_TIME_WAIT)) {
+		skb->mark = hook->mark;
+		return tmn_met(TMN_PLAIN_UP, 1);
+	}
+	if (!begins)
+		return tmn_met(TMN_PLAIN_BEGUN, 1);
+	if (hops <= 1)
+		return tmn_met(TMN_PLAIN_HOPS, 1);
+	return tmn_lift(skb, hook, plain, tcp, tmn_lowest(forth));
 }
 
 TMN_INLINE int tmn_ipv4(struct __sk_buff *skb, const struct tmn_plain_hook *hook, struct iphdr *ip, void *end)
@@ -270,7 +389,8 @@ TMN_INLINE int tmn_ipv4(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 	struct udphdr *udp = (void *)(ip + 1);
 	struct tmn_plain plain = {};
 
-	if ((void *)(ip + 1) > end || ip->version != 4 || ip->protocol != IPPROTO_UDP)
+	if ((void *)(ip + 1) > end || ip->version != 4 ||
+	    !(ip->protocol == IPPROTO_UDP || (ip->protocol == IPPROTO_TCP && hook->tcp)))
 		return TMN_ON;
 	if (ip->frag_off & bpf_htons(TMN_IP_FRAGMENT))
 		return tmn_met(TMN_PLAIN_FRAGMENT, 1);
@@ -286,28 +406,35 @@ TMN_INLINE int tmn_ipv4(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 		return TMN_ON;
 	tmn_map_ipv4(plain.source, ip->saddr);
 	tmn_map_ipv4(plain.destination, ip->daddr);
+	if (ip->protocol == IPPROTO_TCP) {
+		struct tcphdr *tcp = (void *)udp;
+
+		return (void *)(tcp + 1) > end ? TMN_ON : tmn_tcp(skb, hook, &plain, tcp, ip->tos >> 2, ip->ttl);
+	}
 	return tmn_udp(skb, hook, &plain, udp, bpf_ntohs(ip->tot_len) - ip->ihl * 4, ip->tos >> 2, ip->ttl);
 }
 
 TMN_INLINE int tmn_ipv6(struct __sk_buff *skb, const struct tmn_plain_hook *hook, struct ipv6hdr *ip, void *end)
 {
 	struct udphdr *udp = (void *)(ip + 1);
-	__u32 octets = bpf_ntohs(ip->payload_len);
+	__u32 octets = bpf_ntohs(ip->payload_len), dscp = (ip->priority << 4 | ip->flow_lbl[0] >> 4) >> 2;
 	struct tmn_plain plain = { .is_ipv6 = 1 };
+	__u32 protocol = ip->nexthdr;
 
 	if (ip->nexthdr == TMN_IPV6_FRAGMENT)
 		return tmn_met(TMN_PLAIN_FRAGMENT, 1);
-	if (ip->nexthdr != IPPROTO_UDP) {
+	if (protocol != IPPROTO_UDP && protocol != IPPROTO_TCP) {
 		__be64 *header = (void *)(ip + 1);
 		__u64 word;
 
-		if (ip->nexthdr == IPPROTO_TCP || ip->nexthdr == IPPROTO_ICMPV6)
+		if (ip->nexthdr == IPPROTO_ICMPV6)
 			return TMN_ON;
 		if (ip->nexthdr != TMN_HOP_BY_HOP || (void *)(header + 1) > end)
 			return tmn_met(TMN_PLAIN_OPTIONS, 1);
 		word = bpf_be64_to_cpu(*header);
-		/* UDP next, 8 octets in all. */
-		if (word != (((__u64)IPPROTO_UDP << 56) | TMN_PLAIN_ALERT_V6))
+		protocol = word >> 56; /* the header has 8 octets in all */
+		if ((protocol != IPPROTO_UDP && protocol != IPPROTO_TCP) ||
+		    word != (((__u64)protocol << 56) | TMN_PLAIN_ALERT_V6))
 			return tmn_met(TMN_PLAIN_OPTIONS, 1);
 		plain.alert = 1;
 		octets -= sizeof(*header);
@@ -317,8 +444,14 @@ TMN_INLINE int tmn_ipv6(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 		return TMN_ON;
 	__builtin_memcpy(plain.source, &ip->saddr, sizeof(plain.source));
 	__builtin_memcpy(plain.destination, &ip->daddr, sizeof(plain.destination));
-	return tmn_udp(skb, hook, &plain, udp, octets, (ip->priority << 4 | ip->flow_lbl[0] >> 4) >> 2,
-		       ip->hop_limit);
+	if (protocol == IPPROTO_TCP) {
+		struct tcphdr *tcp = (void *)udp;
+
+		return !hook->tcp || (void *)(tcp + 1) > end ?
+			       TMN_ON :
+			       tmn_tcp(skb, hook, &plain, tcp, dscp, ip->hop_limit);
+	}
+	return tmn_udp(skb, hook, &plain, udp, octets, dscp, ip->hop_limit);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */

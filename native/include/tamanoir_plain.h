@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /*
- * What the program for plain IP and the node say to each other: datagrams that carry no ANEP, and that rules of the
- * operator send through services all the same. The one truth for BPF and Java (org.tamanoir.kernel.PlainAbi, which a
+ * What the program for plain IP and the node say to each other: datagrams and connections that carry no ANEP, and
+ * that rules of the operator send through services all the same. The one truth for BPF and Java (org.tamanoir.kernel.PlainAbi, which a
  * test compares with this file).
  *
  * There are at most 64 rules, and a bit of 64 for each in all that follows, the first rule's the lowest. Each field of a
@@ -13,9 +13,10 @@
 
 #include "tamanoir_abi.h"
 
-#define TMN_PLAIN_VERSION 1
+#define TMN_PLAIN_VERSION 2
 
 #define TMN_PLAIN_RULES 64
+#define TMN_PLAIN_INTERFACES 1024
 #define TMN_PLAIN_LONGEST 65000 /* octets of payload; with an ANEP header in front it still is a packet */
 
 /* A heartbeat older than this is no node's: everything goes on. */
@@ -25,7 +26,7 @@
 #define TMN_PLAIN_RULE 0x3fu
 #define TMN_PLAIN_ALERT 0x40u
 
-/* The mark of datagrams that the node sends on, which no rule takes again. */
+/* The mark of what the node sends on, which no rule takes again. */
 #define TMN_PLAIN_SENT 0x55000000u
 
 /* Router Alert, the option as it stands on the wire: RFC 2113, and RFC 2711 of value 2, for active networks. */
@@ -42,12 +43,15 @@ struct tmn_plain_hook {
 	__u64 alert_gap_ns;	/* between datagrams with Router Alert, in the long run */
 	__u64 alert_burst_ns;	/* that so many gaps may come at once */
 	__u64 udp;		/* rules for UDP */
+	__u64 tcp;		/* rules for TCP */
 	__u64 no_alert;		/* rules for packets without Router Alert, and with */
 	__u64 alert;
 	__u64 any_source;	/* rules that do not ask for a source */
 	__u64 any_destination;
 	__u64 any_mark;
 	__u64 dscp[64];
+	__be16 tcp4[64];	/* by rule: of the node's listening socket at 127.0.0.1; 0: there is none */
+	__be16 tcp6[64];	/* likewise at ::1 */
 };
 
 /* Written while packets come: mapped into the node. */
@@ -64,11 +68,11 @@ struct tmn_plain_prefix {
 
 /* One for each processor and rule. */
 struct tmn_plain_count {
-	__u64 fits;		/* datagrams that the rule is for, whatever became of them */
+	__u64 fits;		/* datagrams, or connections that begin, that the rule is for, whatever became of them */
 	__u64 up;
 };
 
-/* What became of datagrams; one for each processor. All but "up" went on, untouched. */
+/* What became of datagrams and segments; one for each processor. All but "up" went on, untouched. */
 enum tmn_plain_met {
 	TMN_PLAIN_UP = 0,
 	TMN_PLAIN_NO_RULE,	/* no rule is for it */
@@ -81,6 +85,8 @@ enum tmn_plain_met {
 	TMN_PLAIN_ABSENT,	/* the node has no socket */
 	TMN_PLAIN_LIMITED,	/* more Router Alerts than are let up */
 	TMN_PLAIN_SENT_ON,	/* the node sent it, or a level has sent it up */
+	TMN_PLAIN_BEGUN,	/* of a connection that did not come up when it began */
+	TMN_PLAIN_ONE_WAY,	/* a connection's answers would come in by an interface without the program */
 	TMN_PLAIN_MET_COUNT,
 };
 
@@ -94,6 +100,7 @@ enum tmn_plain_met {
  * tmn_plain_destinations  LPM_TRIE      the same
  * tmn_plain_marks         HASH          __u32 skb->mark -> __u64 rules that ask for it
  * tmn_plain_locals        HASH          __u8[16] address of this host -> __u32 1
+ * tmn_plain_interfaces    HASH          __u32 number of an interface with the program -> __u32 1
  * tmn_plain_counts        PERCPU_ARRAY  rule -> struct tmn_plain_count
  * tmn_plain_mets          PERCPU_ARRAY  met -> __u64
  */

@@ -502,7 +502,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Returns the sockets that plain datagrams come to. */
     private List<UdpSocket> attachLevels(Acceptor started) throws IOException {
         if (context.levels().isNone()) {
-            return attach(List.of());
+            return attach(started, List.of());
         }
         if (context.authentication().isOn()) {
             throw new IOException(
@@ -512,11 +512,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
         if (!obstacle.isEmpty()) {
             LOG.warn("no level looks at TCP: {}", obstacle);
         }
-        return attach(obstacle.isEmpty() ? tcpAddresses() : List.of());
+        return attach(started, obstacle.isEmpty() ? tcpAddresses() : List.of());
     }
 
-    private List<UdpSocket> attach(List<InetSocketAddress> tcp) {
-        return context.levels().attach(context.egress().receiving(), tcp, config.typeId(), config.transport());
+    private List<UdpSocket> attach(Acceptor started, List<InetSocketAddress> tcp) {
+        return context.levels()
+                .attach(context.egress().receiving(), tcp, config.typeId(), config.transport(), started::listen);
     }
 
     private void startTls(Acceptor started) throws IOException {

@@ -21,7 +21,7 @@ final class FailurePolicies {
     private final Drops drops;
     private final PacketPath.Owner owner;
     private final FailurePolicy withoutService;
-    /** What the rule of a plain datagram in hand says; null of others. */
+    /** What the rule of a plain datagram in hand, or of its stream, says; null of others. */
     private @Nullable FailurePolicy ofRule;
 
     FailurePolicies(
@@ -37,6 +37,11 @@ final class FailurePolicies {
         this.drops = drops;
         this.owner = owner;
         this.withoutService = withoutService;
+    }
+
+    /** Takes what the rule of a whole stream says, for good. */
+    void ofStream(FailurePolicy rule) {
+        ofRule = rule;
     }
 
     /** Says whether the packets that come into hand from now on are plain datagrams, whose rules say what becomes of them. */

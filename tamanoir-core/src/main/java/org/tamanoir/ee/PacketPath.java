@@ -189,6 +189,7 @@ final class PacketPath implements ServiceThread.Body {
         return gate == null
                 && nextHops.guard() == null
                 && !isRestorable
+                && !policies.restoresByRule()
                 && !tap.watchesArrivals()
                 && !dispatcher.isInTransit()
                 && !thread.isQuarantined();
@@ -379,11 +380,16 @@ final class PacketPath implements ServiceThread.Body {
         long wanted = packet.serviceKey();
         if (keys.isFirst(wanted)) {
             process();
-        } else if (wanted == ServiceKey.NONE) {
+        } else if (wanted == ServiceKey.NONE || isRelay()) {
             dispatcher.depart(packet);
         } else {
             demultiplex(wanted);
         }
+    }
+
+    /** Returns whether the stream is one of a gateway that goes on without its service: to its end, so that it is one of both. */
+    private boolean isRelay() {
+        return nextHops.isOfGateway() && thread.definition() == Transit.DEFINITION;
     }
 
     /** Takes a packet whose key is not this instance's first one: another service's, or another name of this one. */

@@ -19,6 +19,7 @@ import org.tamanoir.supervision.InstanceFactory;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.TcpConnection;
 
 /**
@@ -191,13 +192,22 @@ final class PendingConnection {
 
     private void unknown(DropReason reason) {
         // Octets that were passed or dropped for a while would be a hole in what a gateway carries.
-        if (context.config().unknownService() == FailurePolicy.CLOSE || connection.gateway() != null) {
+        boolean breaks = connection.gateway() == null
+                ? context.config().unknownService() == FailurePolicy.CLOSE
+                : !goesOnWithout();
+        if (breaks) {
             LOG.info("TCP {}: refused: {}", connection.remoteAddress(), reason);
             abandon(reason);
         } else {
             // Its packets are dropped, or passed, one by one: later ones may ask for another service.
             open(Transit.DEFINITION);
         }
+    }
+
+    /** Returns whether it goes on as it comes, from its first octet to the last, where its service cannot be had. */
+    private boolean goesOnWithout() {
+        StreamGateway gateway = connection.gateway();
+        return gateway != null && gateway.onFailure() == FailurePolicy.PASS;
     }
 
     private void open(ServiceDefinition found) {
@@ -230,9 +240,18 @@ final class PendingConnection {
         }
         if (service == null) {
             if (failure != null) {
-                context.incidents().failed(definition, "its constructor", failure, "stream closed");
+                context.incidents()
+                        .failed(
+                                definition,
+                                "its constructor",
+                                failure,
+                                goesOnWithout() ? "stream goes on" : "stream closed");
             }
-            abandon(DropReason.NO_INSTANCE);
+            if (goesOnWithout()) {
+                open(Transit.DEFINITION);
+            } else {
+                abandon(DropReason.NO_INSTANCE);
+            }
         } else if (!streams.openStream(connection, definition, key, service, traffic, this::handedOver)) {
             if (++attempts < MAX_ATTEMPTS) {
                 admit(); // The service was replaced or taken away meanwhile.

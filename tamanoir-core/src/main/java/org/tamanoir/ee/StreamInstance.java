@@ -14,6 +14,7 @@ import org.tamanoir.offload.UpcallPath;
 import org.tamanoir.sched.LinkPort;
 import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.sched.TurnGate;
+import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.supervision.Abandoned;
@@ -104,6 +105,10 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
         this.connections = new Connections<>(connector);
         this.nextHops = new NextHops(context, thread, memory, connections, waits, gateway, hop -> false);
         this.path = new PacketPath(context, thread, memory, nextHops, this, ingress, this);
+        FailurePolicy ofRule = gateway == null ? null : gateway.onFailure();
+        if (ofRule != null) {
+            path.policies.ofStream(ofRule);
+        }
         this.ways = new StreamWays(this);
         this.handle = new Instance(context, path, owner);
         UpcallPath up = context.levels().path();

@@ -10,6 +10,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.plain.PlainTraffic;
+import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.TransitSockets;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSocket;
@@ -20,6 +21,12 @@ import org.tamanoir.transport.UdpSocket;
  * <p>Thread contract: any thread.
  */
 public final class Levels {
+    /** Takes connections. */
+    public interface Listener {
+        /** Listens for those of a gateway, and returns the address with the real port. */
+        InetSocketAddress listen(StreamGateway gateway) throws IOException;
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(Levels.class);
     private volatile NodeOs os = NodeOs.NONE;
     private volatile PlainTraffic plain = PlainTraffic.NONE;
@@ -55,9 +62,11 @@ public final class Levels {
     /**
      * Attaches them to these sockets and addresses, and plain traffic, as far as they can be; the log says why they cannot.
      *
+     * @param listener takes plain connections
      * @return sockets that plain datagrams come to
      */
-    public List<UdpSocket> attach(List<UdpSocket> udp, List<InetSocketAddress> tcp, int typeId, TransportKind kind) {
+    public List<UdpSocket> attach(
+            List<UdpSocket> udp, List<InetSocketAddress> tcp, int typeId, TransportKind kind, Listener listener) {
         boolean isPlain = !plain.rules().isEmpty();
         if (isNone() && !isPlain) {
             return List.of();
@@ -76,7 +85,7 @@ public final class Levels {
             return List.of();
         }
         boolean looks = !isNone() && looksAt(udp, tcp, typeId);
-        PlainSockets sockets = isPlain ? PlainSockets.attach(plain, kind, typeId) : PlainSockets.NONE;
+        PlainSockets sockets = isPlain ? PlainSockets.attach(plain, kind, typeId, listener) : PlainSockets.NONE;
         if (looks || !sockets.all().isEmpty()) {
             path = new UpcallPath(os, looks ? os.upMark() : 0, plain, sockets, onward);
         } else {

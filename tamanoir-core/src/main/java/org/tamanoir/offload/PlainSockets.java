@@ -3,6 +3,7 @@ package org.tamanoir.offload;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -10,9 +11,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.PlainHeaders;
+import org.tamanoir.gateway.TransitGateway;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.plain.PlainMatch;
+import org.tamanoir.plain.PlainRule;
 import org.tamanoir.plain.PlainTraffic;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSocket;
 import org.tamanoir.transport.UdpSockets;
@@ -30,14 +36,19 @@ record PlainSockets(List<UdpSocket> all) implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PlainSockets.class);
 
     /** Opens them and has plain datagrams come up; none, with the reason in the log, where that cannot be. */
-    static PlainSockets attach(PlainTraffic plain, TransportKind kind, int typeId) {
+    static PlainSockets attach(PlainTraffic plain, TransportKind kind, int typeId, Levels.Listener listener) {
         PlainHeaders headers = plain.rules().headers(typeId);
         UdpSocket v4 = null;
         UdpSocket v6 = null;
         try {
             v4 = open(kind, "127.0.0.1", headers, plain.upMark());
             v6 = openIpv6(kind, headers, plain.upMark());
-            plain.attach(v4.localAddress(), v6 == null ? null : v6.localAddress());
+            plain.attach(
+                    v4.localAddress(),
+                    v6 == null ? null : v6.localAddress(),
+                    new PlainTraffic.Listening(
+                            listen(plain, "127.0.0.1", typeId, listener),
+                            v6 == null ? List.of() : listen(plain, "::1", typeId, listener)));
             return new PlainSockets(Stream.of(v4, v6).filter(Objects::nonNull).toList());
         } catch (IOException | LevelException | RuntimeException e) {
             String why = String.valueOf(e.getMessage());
@@ -68,6 +79,31 @@ record PlainSockets(List<UdpSocket> all) implements AutoCloseable {
             socket.close();
             throw e;
         }
+    }
+
+    /** Listens for the connections of each rule for TCP; returns the ports by rule. */
+    private static List<Integer> listen(PlainTraffic plain, String address, int typeId, Levels.Listener listener)
+            throws IOException {
+        List<Integer> ports = new ArrayList<>();
+        for (PlainRule rule : plain.rules().rules()) {
+            boolean isTcp = rule.match().protocol() == PlainMatch.Protocol.TCP;
+            ports.add(
+                    isTcp
+                            ? listener.listen(gateway(rule, address, typeId, plain.sentMark()))
+                                    .getPort()
+                            : 0);
+        }
+        return ports;
+    }
+
+    private static StreamGateway gateway(PlainRule rule, String address, int typeId, int mark) throws IOException {
+        return TransitGateway.listening(
+                new InetSocketAddress(InetAddress.getByName(address), 0),
+                rule.serviceKey(),
+                Math.max(0, rule.classOfService()),
+                typeId,
+                mark,
+                rule.onFailure() == FailurePolicy.DROP);
     }
 
     private static void close(@Nullable UdpSocket socket) {

@@ -16,7 +16,7 @@ final class NoPlainTraffic implements PlainTraffic {
     }
 
     @Override
-    public void attach(@Nullable InetSocketAddress v4, @Nullable InetSocketAddress v6) {
+    public void attach(@Nullable InetSocketAddress v4, @Nullable InetSocketAddress v6, Listening listening) {
         // There is nothing to look for.
     }
 

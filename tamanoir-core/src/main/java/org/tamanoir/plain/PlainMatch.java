@@ -1,12 +1,14 @@
 package org.tamanoir.plain;
 
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.Prefix;
 
 /**
- * What a datagram must be for a rule. Protocol is UDP.
+ * What a datagram, or the segment that begins a connection, must be for a rule.
  *
+ * @param protocol of the transport
  * @param source where it comes from; null = anywhere
  * @param destination where it goes; null = anywhere
  * @param firstPort of the destination, 0 to 65535
@@ -16,6 +18,7 @@ import org.tamanoir.routing.Prefix;
  * @param routerAlert whether it has that option, of IPv6 with the value 2, for active networks; null = no matter
  */
 public record PlainMatch(
+        Protocol protocol,
         @Nullable Prefix source,
         @Nullable Prefix destination,
         int firstPort,
@@ -23,6 +26,17 @@ public record PlainMatch(
         int dscp,
         long mark,
         @Nullable Boolean routerAlert) {
+    /** Transports that rules are for. */
+    public enum Protocol {
+        UDP,
+        TCP;
+
+        /** Returns its name as operators write it. */
+        public String word() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
     /** Any value. */
     public static final int ANY = -1;
 
@@ -50,6 +64,9 @@ public record PlainMatch(
 
     /** Returns in a few words why a flow is not meant; null if it is. */
     public @Nullable String whyNot(PlainFlow flow) {
+        if (flow.protocol() != protocol) {
+            return "protocol " + flow.protocol().word() + " is not " + protocol.word();
+        }
         if (source != null && !source.contains(flow.sourceHigh(), flow.sourceLow())) {
             return "source " + Addresses.of(flow.sourceHigh(), flow.sourceLow()).getHostAddress() + " is not in "
                     + source;

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.nodeos.LevelException;
 
 /**
- * Sends datagrams on their way to other hosts up to a node, as its rules say.
+ * Sends datagrams and connections on their way to other hosts up to a node, as its rules say.
  *
  * <p>Thread contract: any thread; {@link #attach} once, {@link #close} last.
  */
@@ -25,13 +25,15 @@ public interface PlainTraffic extends AutoCloseable {
     PlainRules rules();
 
     /**
-     * Begins to send datagrams up.
+     * Begins to send up.
      *
      * @param v4 the socket that takes those of IPv4, at 127.0.0.1; null if none does
      * @param v6 likewise at ::1
+     * @param listening sockets for connections
      * @throws LevelException in one line, with the remedy, if that cannot be; nothing is left behind then
      */
-    void attach(@Nullable InetSocketAddress v4, @Nullable InetSocketAddress v6) throws LevelException;
+    void attach(@Nullable InetSocketAddress v4, @Nullable InetSocketAddress v6, Listening listening)
+            throws LevelException;
 
     /** Takes note why it was not attached, for {@link #status}. */
     void notAttached(String why);
@@ -58,6 +60,14 @@ public interface PlainTraffic extends AutoCloseable {
     void close();
 
     /**
+     * The ports of the sockets that listen for connections, by the number of the rule; 0 = there is none.
+     *
+     * @param v4 at 127.0.0.1
+     * @param v6 at ::1
+     */
+    record Listening(List<Integer> v4, List<Integer> v6) {}
+
+    /**
      * How it stands.
      *
      * @param isThere whether datagrams come up
@@ -71,7 +81,7 @@ public interface PlainTraffic extends AutoCloseable {
     /**
      * What a rule did.
      *
-     * @param fits datagrams that it is for
+     * @param fits datagrams, and connections that began, that it is for
      * @param up those that came up
      */
     record RuleCount(long fits, long up) {}

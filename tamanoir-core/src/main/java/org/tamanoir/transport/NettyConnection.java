@@ -115,9 +115,16 @@ final class NettyConnection implements TcpConnection {
         }
     }
 
-    /** @param handshakeTimeout from the connection to the end of its handshake */
-    void connect(ChannelFuture registered, InetSocketAddress address, Duration handshakeTimeout) {
-        registered.addListener(r -> channel.connect(address).addListener(f -> {
+    /**
+     * @param from the address to come from; null = any of this host's
+     * @param handshakeTimeout from the connection to the end of its handshake
+     */
+    void connect(
+            ChannelFuture registered,
+            InetSocketAddress address,
+            @Nullable InetSocketAddress from,
+            Duration handshakeTimeout) {
+        registered.addListener(r -> channel.connect(address, from).addListener(f -> {
             if (!f.isSuccess()) {
                 fail(f.cause().getMessage());
             } else if (isEstablished()) {
@@ -136,7 +143,7 @@ final class NettyConnection implements TcpConnection {
                 address.open(channel.localAddress(), timeout)
                         .whenComplete((inside, failed) -> channel.eventLoop().execute(() -> {
                             if (inside != null) {
-                                connect(registered, inside, timeout);
+                                connect(registered, inside, null, timeout);
                             } else {
                                 refused = failed instanceof SSLException;
                                 fail(failed.getMessage());

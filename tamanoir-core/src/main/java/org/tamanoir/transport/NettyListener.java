@@ -44,9 +44,18 @@ final class NettyListener implements TcpListener {
     /** Listens for what comes by a gateway. */
     static TcpListener bind(NettyLoop loop, StreamGateway gateway, Consumer<TcpConnection> accepted)
             throws IOException {
-        Maker maker = child -> new NettyConnection(
-                child, loop.pool(), child.remoteAddress(), gateway, gateway.codec(child.remoteAddress()));
-        return bind(loop, gateway.address(), true, maker, accepted, "gateway");
+        Maker maker = child -> {
+            InetSocketAddress sender = child.remoteAddress();
+            StreamGateway its = gateway.of(sender, child.localAddress());
+            return its == null ? null : new NettyConnection(child, loop.pool(), sender, its, its.codec(sender));
+        };
+        TcpListener listener = bind(loop, gateway.address(), true, maker, accepted, "gateway");
+        String obstacle = gateway.isInTransit() ? listener.acceptInTransit() : "";
+        if (!obstacle.isEmpty()) {
+            listener.close();
+            throw new IOException(obstacle);
+        }
+        return listener;
     }
 
     /** Listens as {@link IoSockets#listenInside} says. */

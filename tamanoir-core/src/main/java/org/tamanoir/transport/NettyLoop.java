@@ -131,16 +131,20 @@ final class NettyLoop implements IoLoop {
     public TcpConnection connect(InetSocketAddress address, Duration timeout, @Nullable TlsContext tls) {
         // Before there is a descriptor to leak.
         TlsSession session = tls == null ? null : tls.client(address);
-        StreamCodec codec =
-                address instanceof GatewayAddress far ? far.gateway().farCodec() : null;
+        StreamGateway gateway = address instanceof GatewayAddress far ? far.gateway() : null;
+        StreamCodec codec = gateway == null ? null : gateway.farCodec();
         SocketChannel channel = newSocket(timeout);
+        InetSocketAddress from = gateway == null ? null : gateway.from();
+        if (gateway != null && from != null) {
+            ForeignSource.allow(channel, gateway.mark());
+        }
         NettyConnection connection = codec == null
                 ? new NettyConnection(channel, pool, address, session)
                 : new NettyConnection(channel, pool, address, null, codec);
         if (address instanceof QuicAddress far) {
             connection.connect(register(channel), far, timeout);
         } else {
-            connection.connect(register(channel), address, timeout);
+            connection.connect(register(channel), address, from, timeout);
         }
         return connection;
     }

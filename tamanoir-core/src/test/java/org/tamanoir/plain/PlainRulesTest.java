@@ -19,13 +19,13 @@ import org.tamanoir.service.FailurePolicy;
 
 /** What rules for plain IP say, and the packets that stand for datagrams. */
 class PlainRulesTest {
-    private static final PlainMatch VOICE =
-            new PlainMatch(null, Prefix.parse("10.0.0.0/8"), 5004, 5010, 46, PlainMatch.ANY, null);
+    private static final PlainMatch VOICE = new PlainMatch(
+            PlainMatch.Protocol.UDP, null, Prefix.parse("10.0.0.0/8"), 5004, 5010, 46, PlainMatch.ANY, null);
     private static final PlainMatch ALL = match(0, 65_535);
     private static final PlainRules RULES = new PlainRules(List.of(rule(VOICE, "a.Voice"), rule(ALL, "a.Rest")));
 
     private static PlainMatch match(int first, int last) {
-        return new PlainMatch(null, null, first, last, PlainMatch.ANY, PlainMatch.ANY, null);
+        return new PlainMatch(PlainMatch.Protocol.UDP, null, null, first, last, PlainMatch.ANY, PlainMatch.ANY, null);
     }
 
     private static PlainRule rule(PlainMatch match, String service) {
@@ -34,7 +34,16 @@ class PlainRulesTest {
 
     private static PlainFlow flow(String to, int port, int dscp) throws Exception {
         InetAddress destination = InetAddress.getByName(to);
-        return new PlainFlow(0, 0, Addresses.high(destination), Addresses.low(destination), port, dscp, 0, false);
+        return new PlainFlow(
+                PlainMatch.Protocol.UDP,
+                0,
+                0,
+                Addresses.high(destination),
+                Addresses.low(destination),
+                port,
+                dscp,
+                0,
+                false);
     }
 
     @Test
@@ -53,6 +62,14 @@ class PlainRulesTest {
     void aRuleSaysWhyItIsNotForAFlow(String to, int port, int dscp, String why) throws Exception {
         assertThat(RULES.explain(flow(to, port, dscp)))
                 .containsExactly("rule 1, a.Voice: not, " + why, "rule 2, a.Rest: fits");
+    }
+
+    @Test
+    void aRuleIsForItsProtocolAlone() throws Exception {
+        PlainMatch web =
+                new PlainMatch(PlainMatch.Protocol.TCP, null, null, 0, 65_535, PlainMatch.ANY, PlainMatch.ANY, null);
+        assertThat(new PlainRules(List.of(rule(web, "a.Web"))).explain(flow("10.1.2.3", 80, 0)))
+                .containsExactly("rule 1, a.Web: not, protocol udp is not tcp");
     }
 
     @Test

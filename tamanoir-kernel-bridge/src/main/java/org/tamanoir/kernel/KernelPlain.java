@@ -19,7 +19,7 @@ import org.tamanoir.plain.PlainRules;
 import org.tamanoir.plain.PlainTraffic;
 
 /**
- * Plain datagrams of this host for one node: the program that finds them, the way up that is marked for them, and a
+ * Plain datagrams and connections of this host for one node: the program that finds them, the way up that is marked for them, and a
  * thread that tells the program that the node is alive.
  *
  * <p>Thread contract: as {@link PlainTraffic} says.
@@ -75,7 +75,7 @@ final class KernelPlain implements PlainTraffic {
     }
 
     @Override
-    public synchronized void attach(@Nullable InetSocketAddress v4, @Nullable InetSocketAddress v6)
+    public synchronized void attach(@Nullable InetSocketAddress v4, @Nullable InetSocketAddress v6, Listening listening)
             throws LevelException {
         if (instance == null) {
             throw new LevelException(detail);
@@ -96,7 +96,7 @@ final class KernelPlain implements PlainTraffic {
             opened = WayUp.open();
             opened.make(instance.number());
             loaded.locals(opened.addresses());
-            loaded.fill(tables, tables.hook(upMark(), port4, port6, config.alertsPerSecond()));
+            loaded.fill(tables, tables.hook(upMark(), port4, port6, listening, config.alertsPerSecond()));
             loaded.beat(System.nanoTime()); // CLOCK_MONOTONIC, which the program reads too
             loaded.attach(config.interfaces());
         } catch (NetlinkException | LevelException e) {

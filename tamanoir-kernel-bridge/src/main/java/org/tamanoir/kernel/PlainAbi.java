@@ -7,8 +7,9 @@ package org.tamanoir.kernel;
  * <p>Thread contract: any thread.
  */
 final class PlainAbi {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final int RULES = 64;
+    static final int INTERFACES = 1024;
     static final int LONGEST = 65_000;
     static final long STALE_NS = 1_000_000_000L;
     static final int RULE = 0x3f;
@@ -29,7 +30,9 @@ final class PlainAbi {
     static final int ABSENT = 8;
     static final int LIMITED = 9;
     static final int SENT_ON = 10;
-    static final int MET_COUNT = 11;
+    static final int BEGUN = 11;
+    static final int ONE_WAY = 12;
+    static final int MET_COUNT = 13;
 
     private PlainAbi() {}
 
@@ -42,13 +45,16 @@ final class PlainAbi {
         static final int ALERT_GAP_NS = 16;
         static final int ALERT_BURST_NS = 24;
         static final int UDP = 32;
-        static final int NO_ALERT = 40;
-        static final int ALERT = 48;
-        static final int ANY_SOURCE = 56;
-        static final int ANY_DESTINATION = 64;
-        static final int ANY_MARK = 72;
-        static final int DSCP = 80;
-        static final int SIZE = 592;
+        static final int TCP = 40;
+        static final int NO_ALERT = 48;
+        static final int ALERT = 56;
+        static final int ANY_SOURCE = 64;
+        static final int ANY_DESTINATION = 72;
+        static final int ANY_MARK = 80;
+        static final int DSCP = 88;
+        static final int TCP4 = 600;
+        static final int TCP6 = 728;
+        static final int SIZE = 856;
 
         private HookStruct() {}
     }

@@ -26,7 +26,19 @@ final class PlainDriver implements AutoCloseable {
 
     /** {@code enum tmn_plain_met}, in its order. */
     private static final List<String> MET = List.of(
-            "up", "no-rule", "fragment", "options", "length", "hops", "local", "stale", "absent", "limited", "sent-on");
+            "up",
+            "no-rule",
+            "fragment",
+            "options",
+            "length",
+            "hops",
+            "local",
+            "stale",
+            "absent",
+            "limited",
+            "sent-on",
+            "begun",
+            "one-way");
 
     private static final Logger LOG = LoggerFactory.getLogger(PlainDriver.class);
     private static final String PROGRAM = "tmn_plain";
@@ -38,6 +50,7 @@ final class PlainDriver implements AutoCloseable {
     private final int processors = LibBpf.libbpf_num_possible_cpus();
     private final BpfMap hooks;
     private final BpfMap locals;
+    private final BpfMap interfaces;
     private final BpfMap counts;
     private final BpfMap mets;
     private final BpfMemory beats;
@@ -54,6 +67,7 @@ final class PlainDriver implements AutoCloseable {
             program = object.program(PROGRAM);
             hooks = map("tmn_plain_hooks", Integer.BYTES, PlainAbi.HookStruct.SIZE);
             locals = map("tmn_plain_locals", AbiEncoder.ADDRESS_BYTES, Integer.BYTES);
+            interfaces = map("tmn_plain_interfaces", Integer.BYTES, Integer.BYTES);
             counts = map("tmn_plain_counts", Integer.BYTES, PlainAbi.CountStruct.SIZE * processors);
             mets = map("tmn_plain_mets", Integer.BYTES, Long.BYTES * processors);
             beats = new BpfMemory("tmn_plain_beats", object.map("tmn_plain_beats"), PlainAbi.BeatStruct.SIZE);
@@ -127,15 +141,16 @@ final class PlainDriver implements AutoCloseable {
     }
 
     /** Puts the program where the interfaces' packets come in; all of them, or none with an exception. */
-    synchronized void attach(List<String> interfaces) throws LevelException {
+    synchronized void attach(List<String> names) throws LevelException {
         try {
-            for (Links link : Links.named(interfaces)) {
+            for (Links link : Links.named(names)) {
                 TcHook at = new TcHook(link.index(), link.name());
                 if (at.attach(program, priority)) {
                     withOwnQdisc.add(at);
                     pins.noteQdisc(at.ifindex());
                 }
                 attached.add(at);
+                interfaces.put(BpfMap.number(link.index()), BpfMap.number(1));
             }
         } catch (LevelException e) {
             detach();
@@ -157,7 +172,7 @@ final class PlainDriver implements AutoCloseable {
         pins.removeAll();
     }
 
-    /** Returns datagrams by what became of them, of all processors together. */
+    /** Returns datagrams and segments by what became of them, of all processors together. */
     Map<String, Long> met() throws LevelException {
         Map<String, Long> met = new LinkedHashMap<>();
         for (int i = 0; i < PlainAbi.MET_COUNT; i++) {

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.plain.PlainMatch;
 import org.tamanoir.plain.PlainRule;
 import org.tamanoir.plain.PlainRules;
+import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.routing.Prefix;
 
 /**
@@ -43,7 +44,7 @@ final class PlainTables {
      * @param port4 of the socket for IPv4; 0 = there is none
      * @param port6 likewise for IPv6
      */
-    ByteBuffer hook(int mark, int port4, int port6, int alertsPerSecond) {
+    ByteBuffer hook(int mark, int port4, int port6, PlainTraffic.Listening listening, int alertsPerSecond) {
         ByteBuffer hook = ByteBuffer.allocate(PlainAbi.HookStruct.SIZE).order(ByteOrder.nativeOrder());
         long gapNs = 1_000_000_000L / alertsPerSecond;
         hook.putInt(PlainAbi.HookStruct.VERSION, PlainAbi.VERSION);
@@ -52,7 +53,8 @@ final class PlainTables {
         putPort(hook, PlainAbi.HookStruct.PORT6, port6);
         hook.putLong(PlainAbi.HookStruct.ALERT_GAP_NS, gapNs);
         hook.putLong(PlainAbi.HookStruct.ALERT_BURST_NS, Math.max(gapNs, 100_000_000L));
-        hook.putLong(PlainAbi.HookStruct.UDP, bits(match -> true));
+        hook.putLong(PlainAbi.HookStruct.UDP, bits(match -> match.protocol() == PlainMatch.Protocol.UDP));
+        hook.putLong(PlainAbi.HookStruct.TCP, bits(match -> match.protocol() == PlainMatch.Protocol.TCP));
         hook.putLong(PlainAbi.HookStruct.NO_ALERT, bits(match -> !Boolean.TRUE.equals(match.routerAlert())));
         hook.putLong(PlainAbi.HookStruct.ALERT, bits(match -> !Boolean.FALSE.equals(match.routerAlert())));
         hook.putLong(PlainAbi.HookStruct.ANY_SOURCE, bits(match -> match.source() == null));
@@ -64,7 +66,15 @@ final class PlainTables {
                     PlainAbi.HookStruct.DSCP + dscp * Long.BYTES,
                     bits(match -> match.dscp() == PlainMatch.ANY || match.dscp() == value));
         }
+        putPorts(hook, PlainAbi.HookStruct.TCP4, listening.v4());
+        putPorts(hook, PlainAbi.HookStruct.TCP6, listening.v6());
         return hook;
+    }
+
+    private static void putPorts(ByteBuffer hook, int at, List<Integer> ports) {
+        for (int rule = 0; rule < ports.size(); rule++) {
+            putPort(hook, at + rule * Short.BYTES, ports.get(rule));
+        }
     }
 
     private static void putPort(ByteBuffer hook, int at, int port) {

@@ -16,11 +16,12 @@ import org.tamanoir.plain.PlainFlow;
 import org.tamanoir.plain.PlainMatch;
 import org.tamanoir.plain.PlainRule;
 import org.tamanoir.plain.PlainRules;
+import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.service.FailurePolicy;
 
-/** What the kernel's program and {@link PlainRules} say of the same datagrams, by random rules. */
+/** What the kernel's program and {@link PlainRules} say of the same datagrams and beginning connections, by random rules. */
 class PlainAgreesTest {
     private static final int INSTANCE = 5;
     private static final int ROUNDS = 20;
@@ -54,7 +55,14 @@ class PlainAgreesTest {
             PlainRules rules = new PlainRules(randomRules(1 + random.nextInt(PlainRules.MAX_RULES)));
             PlainTables tables = new PlainTables(rules);
             try (PlainDriver driver = new PlainDriver(INSTANCE)) {
-                driver.fill(tables, tables.hook(AbiEncoder.upMark(INSTANCE), 1, 1, 1));
+                driver.fill(
+                        tables,
+                        tables.hook(
+                                AbiEncoder.upMark(INSTANCE),
+                                1,
+                                1,
+                                new PlainTraffic.Listening(List.of(), List.of()),
+                                1));
                 long[] fits = new long[rules.rules().size()];
                 for (int i = 0; i < DATAGRAMS; i++) {
                     PlainFlow flow = randomFlow();
@@ -85,6 +93,7 @@ class PlainAgreesTest {
             try {
                 rules.add(new PlainRule(
                         new PlainMatch(
+                                randomProtocol(),
                                 randomPrefix(),
                                 randomPrefix(),
                                 random.nextInt(4) == 0 ? 0 : first,
@@ -103,6 +112,10 @@ class PlainAgreesTest {
         return rules;
     }
 
+    private PlainMatch.Protocol randomProtocol() {
+        return random.nextBoolean() ? PlainMatch.Protocol.UDP : PlainMatch.Protocol.TCP;
+    }
+
     private @Nullable Prefix randomPrefix() {
         return random.nextInt(3) == 0 ? null : Prefix.parse(PREFIXES[random.nextInt(PREFIXES.length)]);
     }
@@ -112,6 +125,7 @@ class PlainAgreesTest {
         InetAddress from = InetAddress.getByName(family[random.nextInt(family.length)]);
         InetAddress to = InetAddress.getByName(family[random.nextInt(family.length)]);
         return new PlainFlow(
+                randomProtocol(),
                 Addresses.high(from),
                 Addresses.low(from),
                 Addresses.high(to),
@@ -122,20 +136,16 @@ class PlainAgreesTest {
                 random.nextInt(4) == 0);
     }
 
-    /** The datagram as it stands on the wire, to the link address of lo, in whose place the kernel runs the program. */
+    /** The packet as it stands on the wire, to the link address of lo, in whose place the kernel runs the program. */
     private static byte[] frame(PlainFlow flow) {
         String from = Addresses.of(flow.sourceHigh(), flow.sourceLow()).getHostAddress();
         String to = Addresses.of(flow.destinationHigh(), flow.destinationLow()).getHostAddress();
         byte[] alert = from.indexOf(':') < 0 ? PlainPackets.ALERT_V4 : PlainPackets.ALERT_V6;
-        byte[] packet = PlainPackets.udp(
-                from,
-                to,
-                7000,
-                flow.destinationPort(),
-                flow.dscp() << 2,
-                64,
-                flow.routerAlert() ? alert : new byte[0],
-                new byte[20]);
+        byte[] between = flow.routerAlert() ? alert : new byte[0];
+        int trafficClass = flow.dscp() << 2;
+        byte[] packet = flow.protocol() == PlainMatch.Protocol.TCP
+                ? PlainPackets.syn(from, to, 7000, flow.destinationPort(), trafficClass, between)
+                : PlainPackets.udp(from, to, 7000, flow.destinationPort(), trafficClass, 64, between, new byte[20]);
         return PlainPackets.framed(new byte[6], new byte[6], packet);
     }
 

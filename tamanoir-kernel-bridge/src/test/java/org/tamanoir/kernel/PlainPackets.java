@@ -5,11 +5,12 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import org.tamanoir.anep.Checksum;
 
-/** IP packets of tests, octet by octet as RFC 791, RFC 8200 and RFC 768 say. */
+/** IP packets of tests, octet by octet as RFC 791, RFC 8200, RFC 768 and RFC 9293 say. */
 final class PlainPackets {
     static final byte[] ALERT_V4 = {(byte) 0x94, 4, 0, 0};
     static final byte[] ALERT_V6 = {17, 0, 5, 2, 0, 2, 1, 0};
     static final int UDP = 17;
+    static final int TCP = 6;
 
     private PlainPackets() {}
 
@@ -31,6 +32,21 @@ final class PlainPackets {
         int checksum = checksum(source, destination, UDP, udp.array());
         udp.putShort(6, (short) (checksum == 0 ? 0xFFFF : checksum));
         return ip(source, destination, UDP, trafficClass, hops, between, udp.array());
+    }
+
+    /** The segment that begins a connection. */
+    static byte[] syn(String from, String to, int fromPort, int toPort, int trafficClass, byte[] between) {
+        byte[] source = address(from);
+        byte[] destination = address(to);
+        ByteBuffer tcp = ByteBuffer.allocate(20);
+        tcp.putShort((short) fromPort).putShort((short) toPort).putInt(1).putInt(0);
+        tcp.putShort((short) 0x5002).putShort((short) 1000);
+        tcp.putShort(16, (short) checksum(source, destination, TCP, tcp.array()));
+        byte[] header = between.clone();
+        if (source.length == 16 && header.length > 0) {
+            header[0] = TCP;
+        }
+        return ip(source, destination, TCP, trafficClass, 64, header, tcp.array());
     }
 
     /** A packet of any protocol; IPv6 with an extension header says that header's type by {@code protocol}. */
@@ -55,7 +71,7 @@ final class PlainPackets {
         } else {
             ip.putInt(6 << 28 | trafficClass << 20 | 0x12345);
             ip.putShort((short) (between.length + content.length));
-            ip.put((byte) (between.length > 0 && protocol == UDP ? 0 : protocol))
+            ip.put((byte) (between.length > 0 && (protocol == UDP || protocol == TCP) ? 0 : protocol))
                     .put((byte) hops);
             ip.put(source).put(destination);
         }

@@ -3,6 +3,11 @@ package org.tamanoir.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.kernel.PlainPackets.udp;
 
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +33,8 @@ class PlainProcessTest {
     private static final String NAME = "org.example.Marker";
     private static final byte[] NOTHING = {};
     private static final String READY = "ready";
+    private static final int TCP_PORT = 8080;
+    private static final int TIMEOUT_MS = 10_000;
 
     private TestNet net;
     private PlainWire client;
@@ -65,14 +72,19 @@ class PlainProcessTest {
     }
 
     private static PlainConfig config() {
-        PlainRule rule = new PlainRule(
-                new PlainMatch(null, null, 5004, 5004, PlainMatch.ANY, PlainMatch.ANY, null),
+        return new PlainConfig(
+                new PlainRules(List.of(rule(PlainMatch.Protocol.UDP, 5004), rule(PlainMatch.Protocol.TCP, TCP_PORT))),
+                List.of(TestNet.ROUTER_CLIENT_DEVICE, TestNet.ROUTER_SERVER_DEVICE),
+                PlainConfig.DEFAULT_ALERTS);
+    }
+
+    private static PlainRule rule(PlainMatch.Protocol protocol, int port) {
+        return new PlainRule(
+                new PlainMatch(protocol, null, null, port, port, PlainMatch.ANY, PlainMatch.ANY, null),
                 NAME,
                 ServiceKey.of(NAME),
                 PlainMatch.ANY,
                 FailurePolicy.DROP);
-        return new PlainConfig(
-                new PlainRules(List.of(rule)), List.of(TestNet.ROUTER_CLIENT_DEVICE), PlainConfig.DEFAULT_ALERTS);
     }
 
     /** Sends datagrams until one arrives, and returns whether the service has marked it. */
@@ -119,6 +131,49 @@ class PlainProcessTest {
             return null;
         });
         assertThat(traces()).isEqualTo(before);
+    }
+
+    @Test
+    void newConnectionsPassAKilledNodeAndThoseInItsHandsEnd() throws Exception {
+        Process node = start();
+        try (ServerSocket server = net.namespaces().in(net.server(), () -> new ServerSocket(TCP_PORT))) {
+            Socket before = connect();
+            try {
+                assertThat(firstOctet(before, server)).isEqualTo(1);
+            } finally {
+                node.destroyForcibly();
+            }
+            assertThat(node.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(ends(before)).isTrue();
+            try (Socket after = connect()) {
+                assertThat(firstOctet(after, server)).isEqualTo(2);
+            }
+        }
+    }
+
+    private Socket connect() throws Exception {
+        return net.namespaces().in(net.client(), () -> {
+            Socket socket = new Socket();
+            socket.connect(new InetSocketAddress(TestNet.SERVER4, TCP_PORT), TIMEOUT_MS);
+            socket.setSoTimeout(TIMEOUT_MS);
+            return socket;
+        });
+    }
+
+    /** Returns what arrives first when a 2 is sent. */
+    private static int firstOctet(Socket client, ServerSocket server) throws IOException {
+        Socket accepted = server.accept();
+        accepted.setSoTimeout(TIMEOUT_MS);
+        client.getOutputStream().write(2);
+        return accepted.getInputStream().read();
+    }
+
+    private static boolean ends(Socket socket) throws IOException {
+        try (socket) {
+            return socket.getInputStream().read() < 0;
+        } catch (SocketException reset) {
+            return true;
+        }
     }
 
     @Test

@@ -98,7 +98,14 @@ class PlainTest {
     private static PlainMatch match(
             @Nullable String destination, int firstPort, int lastPort, int dscp, @Nullable Boolean alert) {
         return new PlainMatch(
-                null, destination == null ? null : Prefix.parse(destination), firstPort, lastPort, dscp, -1, alert);
+                PlainMatch.Protocol.UDP,
+                null,
+                destination == null ? null : Prefix.parse(destination),
+                firstPort,
+                lastPort,
+                dscp,
+                -1,
+                alert);
     }
 
     private static PlainRule rule(PlainMatch match, FailurePolicy onFailure) {

@@ -41,6 +41,7 @@ final class PlainViews {
     /** A rule. */
     record OneRule(
             int rule,
+            String protocol,
             String service,
             @Nullable String source,
             @Nullable String destination,
@@ -56,6 +57,7 @@ final class PlainViews {
             PlainMatch match = rule.match();
             return new OneRule(
                     number,
+                    match.protocol().word(),
                     rule.service(),
                     text(match.source()),
                     text(match.destination()),
@@ -90,13 +92,15 @@ final class PlainViews {
                         "from " + from.getAddress().getHostAddress() + " to "
                                 + to.getAddress().getHostAddress() + ": both must be of one family");
             }
-            String protocol = call.query("protocol");
-            if (protocol != null && !protocol.equals("udp")) {
-                return new Explained(null, false, "rules are for udp alone: " + protocol + " goes on", List.of());
+            String named = call.query("protocol");
+            PlainMatch.Protocol protocol = named == null ? PlainMatch.Protocol.UDP : protocol(named);
+            if (protocol == null) {
+                return new Explained(null, false, "rules are for udp and tcp: " + named + " goes on", List.of());
             }
             InetAddress source = from.getAddress();
             InetAddress destination = to.getAddress();
             PlainFlow flow = new PlainFlow(
+                    protocol,
                     Addresses.high(source),
                     Addresses.low(source),
                     Addresses.high(destination),
@@ -127,8 +131,20 @@ final class PlainViews {
                     rule + 1,
                     true,
                     "it goes up to " + service + ", if it comes in by " + status.detail()
-                            + " with hops left, and is no fragment",
+                            + " with hops left, and is no fragment"
+                            + (flow.protocol() == PlainMatch.Protocol.TCP
+                                    ? "; if its connection begins now, and goes out by one of these interfaces too"
+                                    : ""),
                     lines);
+        }
+
+        private static PlainMatch.@Nullable Protocol protocol(String name) {
+            for (PlainMatch.Protocol each : PlainMatch.Protocol.values()) {
+                if (each.word().equals(name)) {
+                    return each;
+                }
+            }
+            return null;
         }
 
         private static InetSocketAddress end(Call call, String name) throws ApiException {

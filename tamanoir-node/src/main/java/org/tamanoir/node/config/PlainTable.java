@@ -14,11 +14,6 @@ import org.tamanoir.service.FailurePolicy;
 
 /** The settings of a rule for plain IP. */
 final class PlainTable {
-    /** The protocols that rules can name, which is one so far. */
-    private enum Protocol {
-        UDP
-    }
-
     /** First and last. */
     private record Ports(int first, int last) {}
 
@@ -26,8 +21,11 @@ final class PlainTable {
     private static final Kind<Prefix> PREFIX = Kind.of("prefix or address", Prefix::parse, Prefix::toString);
 
     static final Records<PlainMatch> MATCH = new Records<>("plain.match");
-    private static final Setting<Protocol> PROTOCOL =
-            MATCH.require("protocol", Kind.choice(Map.of("udp", Protocol.UDP)), "udp", match -> Protocol.UDP);
+    private static final Setting<PlainMatch.Protocol> PROTOCOL = MATCH.require(
+            "protocol",
+            Kind.choice(Map.of("udp", PlainMatch.Protocol.UDP, "tcp", PlainMatch.Protocol.TCP)),
+            "udp",
+            PlainMatch::protocol);
     private static final Setting<Prefix> SOURCE = MATCH.add("source", PREFIX, null, "any", PlainMatch::source);
     private static final Setting<Prefix> DESTINATION =
             MATCH.add("destination", PREFIX, null, "any", PlainMatch::destination);
@@ -104,11 +102,13 @@ final class PlainTable {
         Ports ports = match.find(PORTS);
         Integer dscp = match.find(DSCP);
         Long mark = match.find(MARK);
-        if (match.find(PROTOCOL) == null) {
+        PlainMatch.Protocol protocol = match.find(PROTOCOL);
+        if (protocol == null) {
             return null;
         }
         try {
             return new PlainMatch(
+                    protocol,
                     match.find(SOURCE),
                     match.find(DESTINATION),
                     ports == null ? 0 : ports.first(),

@@ -39,7 +39,7 @@ final class CtlPlain {
     }
 
     private static String match(JsonNode rule) {
-        StringBuilder match = new StringBuilder("udp");
+        StringBuilder match = new StringBuilder(rule.get("protocol").asString());
         for (String part : List.of("source", "destination", "ports", "dscp", "fwmark", "routerAlert")) {
             JsonNode value = rule.get(part);
             if (!value.isNull() && !value.asString().equals("0-65535")) {

@@ -34,13 +34,29 @@ class PlainTableTest {
         assertThat(read[0].build().get(NodeSettings.PLAIN))
                 .containsExactly(
                         new PlainRule(
-                                new PlainMatch(null, Prefix.parse("10.0.0.0/8"), 5004, 5010, 46, -1, null),
+                                new PlainMatch(
+                                        PlainMatch.Protocol.UDP,
+                                        null,
+                                        Prefix.parse("10.0.0.0/8"),
+                                        5004,
+                                        5010,
+                                        46,
+                                        -1,
+                                        null),
                                 "org.example.Voice",
                                 ServiceKey.of("org.example.Voice"),
                                 3,
                                 FailurePolicy.PASS),
                         new PlainRule(
-                                new PlainMatch(Prefix.parse("2001:db8::/32"), null, 9, 9, -1, 16, true),
+                                new PlainMatch(
+                                        PlainMatch.Protocol.UDP,
+                                        Prefix.parse("2001:db8::/32"),
+                                        null,
+                                        9,
+                                        9,
+                                        -1,
+                                        16,
+                                        true),
                                 "org.tamanoir.services.Monitor",
                                 ServiceKey.of("org.tamanoir.services.Monitor"),
                                 -1,
@@ -50,7 +66,7 @@ class PlainTableTest {
     @Test
     void whatIsWrittenIsReadAsTheSame() {
         PlainRule rule = new PlainRule(
-                new PlainMatch(Prefix.parse("10.1.0.0/16"), null, 5, 9, 0, 4294967295L, false),
+                new PlainMatch(PlainMatch.Protocol.TCP, Prefix.parse("10.1.0.0/16"), null, 5, 9, 0, 4294967295L, false),
                 "org.example.Voice",
                 ServiceKey.of("org.example.Voice"),
                 0,
@@ -66,7 +82,7 @@ class PlainTableTest {
             delimiter = '|',
             value = {
                 "{match: {protocol: udp, ports: 9-8}, service: a.B}|9-8: the first port must not be above the last",
-                "{match: {protocol: tcp}, service: a.B}|tcp",
+                "{match: {protocol: icmp}, service: a.B}|icmp",
                 "{match: {protocol: udp, dscp: 64}, service: a.B}|64",
                 "{match: {protocol: udp, source: 10.0.0.0/8, destination: '::/0'}, service: a.B}|both must be of one family",
                 "{match: {protocol: udp}, service: a.B, on-failure: close}|close",

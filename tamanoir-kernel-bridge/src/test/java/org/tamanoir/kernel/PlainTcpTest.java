@@ -1,0 +1,334 @@
+package org.tamanoir.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.tamanoir.kernel.TransitNode.at;
+import static org.tamanoir.support.Waiting.eventually;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.plain.PlainMatch;
+import org.tamanoir.plain.PlainRule;
+import org.tamanoir.plain.PlainRules;
+import org.tamanoir.plain.PlainTraffic;
+import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Waiting;
+import org.tamanoir.traffic.TrafficSnapshot;
+import org.tamanoir.transport.TransportKind;
+
+/** Connections of others through a router with a node: by ordinary sockets of a client and of a server. */
+class PlainTcpTest {
+    private static final String NAME = "org.example.Web";
+    private static final int PORT = 8080;
+    private static final int TIMEOUT_MS = 10_000;
+    private static final List<String> BOTH = List.of(TestNet.ROUTER_CLIENT_DEVICE, TestNet.ROUTER_SERVER_DEVICE);
+
+    private static TestNet net;
+
+    private final ServiceCatalog services = new ServiceCatalog();
+    private @Nullable ExecutionEnvironment started;
+    private PlainTraffic plain = PlainTraffic.NONE;
+
+    @BeforeAll
+    static void makeNet() {
+        BpfBed.require();
+        net = new TestNet("plaint");
+        net.namespaces().run(net.router(), "sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1");
+    }
+
+    @AfterAll
+    static void removeNet() {
+        if (net != null) {
+            net.close();
+        }
+    }
+
+    @AfterEach
+    void stop() {
+        if (started != null) {
+            started.stop(TransitNode.PATIENCE);
+            plain.close();
+        }
+    }
+
+    private void start(List<String> interfaces, FailurePolicy onFailure) throws Exception {
+        PlainRule rule = new PlainRule(
+                new PlainMatch(PlainMatch.Protocol.TCP, null, null, PORT, PORT, PlainMatch.ANY, PlainMatch.ANY, null),
+                NAME,
+                ServiceKey.of(NAME),
+                3,
+                onFailure);
+        PlainConfig config = new PlainConfig(new PlainRules(List.of(rule)), interfaces, PlainConfig.DEFAULT_ALERTS);
+        plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
+        ExecutionEnvironment environment = new ExecutionEnvironment(
+                TransitNode.config(1 << 20, TransportKind.NATIVE), new RoutingTable(), services);
+        started = environment;
+        environment.plain(plain);
+        net.namespaces().in(net.router(), () -> {
+            environment.start();
+            return null;
+        });
+        assertThat(plain.status().isThere()).as(plain.status().detail()).isTrue();
+    }
+
+    private void serve(Function<Packet, Verdict> step) {
+        services.add(TransitNode.definition(NAME, FailurePolicy.DROP, step));
+    }
+
+    /** Adds one to every octet. */
+    private static Verdict shift(Packet packet) {
+        byte[] payload = new byte[packet.payloadLength()];
+        packet.payload().get(payload);
+        packet.setPayload(ByteBuffer.wrap(shifted(payload)));
+        return Verdict.FORWARD;
+    }
+
+    private static byte[] shifted(byte[] octets) {
+        byte[] shifted = octets.clone();
+        for (int i = 0; i < shifted.length; i++) {
+            shifted[i]++;
+        }
+        return shifted;
+    }
+
+    private static ServerSocket listen(String address, int port) throws Exception {
+        return net.namespaces().in(net.server(), () -> {
+            ServerSocket server = new ServerSocket();
+            server.setReuseAddress(true);
+            server.bind(at(address, port));
+            server.setSoTimeout(TIMEOUT_MS);
+            return server;
+        });
+    }
+
+    private static Socket connect(InetSocketAddress to) throws Exception {
+        return net.namespaces().in(net.client(), () -> {
+            Socket client = new Socket();
+            client.connect(to, TIMEOUT_MS);
+            client.setSoTimeout(TIMEOUT_MS);
+            return client;
+        });
+    }
+
+    private static Socket accept(ServerSocket server) throws IOException {
+        Socket accepted = server.accept();
+        accepted.setSoTimeout(TIMEOUT_MS);
+        return accepted;
+    }
+
+    private long met(String what) {
+        return Objects.requireNonNull(plain.status().met().get(what));
+    }
+
+    private static byte[] random(int octets) {
+        byte[] random = new byte[octets];
+        new Random(octets).nextBytes(random);
+        return random;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {TestNet.SERVER4, TestNet.SERVER6})
+    void aConnectionGoesThroughItsServiceAndKeepsItsAddresses(String address) throws Exception {
+        serve(PlainTcpTest::shift);
+        start(BOTH, FailurePolicy.PASS);
+        byte[] forth = random(3_000_000);
+        byte[] back = random(2_000_000);
+        try (ServerSocket server = listen(address, PORT);
+                Socket client = connect(at(address, PORT));
+                Socket accepted = accept(server)) {
+            assertThat(accepted.getRemoteSocketAddress()).isEqualTo(client.getLocalSocketAddress());
+            CompletableFuture<byte[]> arrived =
+                    Waiting.async(() -> accepted.getInputStream().readAllBytes());
+            client.getOutputStream().write(forth);
+            client.shutdownOutput(); // Half: the other half goes on.
+            assertThat(Arrays.equals(arrived.join(), shifted(forth))).isTrue();
+            CompletableFuture<byte[]> answer =
+                    Waiting.async(() -> client.getInputStream().readAllBytes());
+            accepted.getOutputStream().write(back);
+            accepted.shutdownOutput();
+            assertThat(Arrays.equals(answer.join(), back)).isTrue();
+        }
+        assertThat(plain.status().rules()).containsExactly(new PlainTraffic.RuleCount(1, 1));
+        eventually().untilAsserted(() -> {
+            TrafficSnapshot now = Objects.requireNonNull(started).traffic();
+            assertThat(now.held()).isZero();
+            assertThat(now.packetsOut() + now.dropped()).isEqualTo(now.packetsIn() + now.packetsMade());
+            assertThat(now.dropped()).isZero();
+        });
+    }
+
+    @Test
+    void whoDoesNotReadHoldsUpHisPeerNotTheNode() throws Exception {
+        serve(PlainTcpTest::shift);
+        start(BOTH, FailurePolicy.PASS);
+        byte[] octets = random(50_000_000);
+        try (ServerSocket server = listen(TestNet.SERVER4, PORT);
+                Socket client = connect(at(TestNet.SERVER4, PORT));
+                Socket accepted = accept(server)) {
+            CompletableFuture<Void> sent = Waiting.async(() -> {
+                client.getOutputStream().write(octets);
+                client.shutdownOutput();
+            });
+            try (Socket other = connect(at(TestNet.SERVER4, PORT));
+                    Socket otherAccepted = accept(server)) {
+                other.getOutputStream().write(7);
+                assertThat(otherAccepted.getInputStream().read()).isEqualTo(8);
+            }
+            assertThat(sent).isNotDone(); // More than all buffers on the way hold, and nobody has read.
+            assertThat(Arrays.equals(accepted.getInputStream().readAllBytes(), shifted(octets)))
+                    .isTrue();
+            sent.join();
+        }
+    }
+
+    @Test
+    void aResetReachesTheOtherSide() throws Exception {
+        serve(packet -> Verdict.FORWARD);
+        start(BOTH, FailurePolicy.PASS);
+        try (ServerSocket server = listen(TestNet.SERVER4, PORT)) {
+            Socket client = connect(at(TestNet.SERVER4, PORT));
+            try (Socket accepted = accept(server)) {
+                client.getOutputStream().write(1);
+                assertThat(accepted.getInputStream().read()).isEqualTo(1);
+                client.setSoLinger(true, 0);
+                client.close();
+                assertThatThrownBy(() -> accepted.getInputStream().read()).hasMessageContaining("reset");
+            }
+        }
+    }
+
+    @Test
+    void withoutItsServiceAConnectionIsRelayed() throws Exception {
+        start(BOTH, FailurePolicy.PASS);
+        arrivesAsItIs();
+    }
+
+    @Test
+    void withoutItsServiceAConnectionIsBrokenWhereTheRuleSaysSo() throws Exception {
+        start(BOTH, FailurePolicy.DROP);
+        try (ServerSocket server = listen(TestNet.SERVER4, PORT)) {
+            assertThat(server.isBound()).isTrue();
+            assertThatThrownBy(() -> {
+                        try (Socket client = connect(at(TestNet.SERVER4, PORT))) {
+                            client.getInputStream().read();
+                        }
+                    })
+                    .hasMessageContaining("reset");
+        }
+    }
+
+    private static void arrivesAsItIs() throws Exception {
+        byte[] octets = random(300_000);
+        try (ServerSocket server = listen(TestNet.SERVER4, PORT);
+                Socket client = connect(at(TestNet.SERVER4, PORT));
+                Socket accepted = accept(server)) {
+            CompletableFuture<byte[]> arrived =
+                    Waiting.async(() -> accepted.getInputStream().readAllBytes());
+            client.getOutputStream().write(octets);
+            client.shutdownOutput();
+            assertThat(Arrays.equals(arrived.join(), octets)).isTrue();
+        }
+    }
+
+    @Test
+    void aServiceThatFailsLetsTheOctetsGoOnAsTheyCame() throws Exception {
+        serve(packet -> {
+            if (packet.payloadLength() > 0) {
+                packet.payload().put(0, (byte) 99);
+            }
+            throw new IllegalStateException("as the test says");
+        });
+        start(BOTH, FailurePolicy.PASS);
+        arrivesAsItIs();
+    }
+
+    @Test
+    void whatBeganInTheKernelStaysThere() throws Exception {
+        serve(PlainTcpTest::shift);
+        try (ServerSocket server = listen(TestNet.SERVER4, PORT);
+                Socket client = connect(at(TestNet.SERVER4, PORT));
+                Socket accepted = accept(server)) {
+            start(BOTH, FailurePolicy.PASS);
+            goesOnAsItIs(client, accepted);
+            assertThat(met("begun")).isPositive();
+            assertThat(met("up")).isZero();
+        }
+    }
+
+    @Test
+    void withoutAHeartbeatNewConnectionsGoOnAndOthersStay() throws Exception {
+        serve(PlainTcpTest::shift);
+        start(BOTH, FailurePolicy.DROP);
+        try (ServerSocket server = listen(TestNet.SERVER4, PORT);
+                Socket before = connect(at(TestNet.SERVER4, PORT));
+                Socket acceptedBefore = accept(server)) {
+            plain.release(); // as a node that does not come round any more
+            try (Socket client = connect(at(TestNet.SERVER4, PORT));
+                    Socket accepted = accept(server)) {
+                goesOnAsItIs(client, accepted);
+            }
+            before.getOutputStream().write(7);
+            assertThat(acceptedBefore.getInputStream().read()).isEqualTo(8);
+            assertThat(met("stale")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void whatWouldNotComeBackByANamedInterfaceGoesOn() throws Exception {
+        serve(PlainTcpTest::shift);
+        start(List.of(TestNet.ROUTER_CLIENT_DEVICE), FailurePolicy.DROP);
+        try (ServerSocket server = listen(TestNet.SERVER4, PORT);
+                Socket client = connect(at(TestNet.SERVER4, PORT));
+                Socket accepted = accept(server)) {
+            goesOnAsItIs(client, accepted);
+        }
+        assertThat(met("one-way")).isEqualTo(1);
+    }
+
+    @Test
+    void otherPortsAndTheRoutersOwnAreNotTouched() throws Exception {
+        serve(PlainTcpTest::shift);
+        start(BOTH, FailurePolicy.DROP);
+        try (ServerSocket server = listen(TestNet.SERVER4, PORT + 1);
+                Socket client = connect(at(TestNet.SERVER4, PORT + 1));
+                Socket accepted = accept(server)) {
+            goesOnAsItIs(client, accepted);
+        }
+        assertThatThrownBy(() -> connect(at(TestNet.ROUTER4, PORT))).hasMessageContaining("refused");
+        assertThat(met("local")).isEqualTo(1);
+        assertThat(met("up")).isZero();
+    }
+
+    private static void goesOnAsItIs(Socket client, Socket accepted) throws IOException {
+        byte[] octets = random(1000);
+        client.getOutputStream().write(octets);
+        InputStream arriving = accepted.getInputStream();
+        assertThat(arriving.readNBytes(octets.length)).isEqualTo(octets);
+        accepted.getOutputStream().write(octets);
+        assertThat(client.getInputStream().readNBytes(octets.length)).isEqualTo(octets);
+    }
+}
