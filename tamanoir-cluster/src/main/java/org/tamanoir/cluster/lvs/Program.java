@@ -34,7 +34,7 @@ public final class Program {
 
     /** Packages that are called otherwise than their programs. */
     private static final Map<String, String> PACKAGES =
-            Map.of("arping", "iputils-arping", "ip", "iproute2", "unshare", "util-linux");
+            Map.of("arping", "iputils-arping", "ip", "iproute2", "tc", "iproute2", "unshare", "util-linux");
 
     private final Path file;
     private final String name;

@@ -24,6 +24,7 @@ import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.QosTable;
+import org.tamanoir.node.tc.TcStatus;
 import org.tamanoir.node.ui.Dashboard;
 import org.tamanoir.platform.ThreadRank;
 import org.tamanoir.platform.ThreadRanks;
@@ -60,6 +61,7 @@ public final class AdminServer implements AutoCloseable {
     private final LiveFeed feed;
     private Supplier<@Nullable MembershipStatus> cluster = () -> null;
     private Supplier<ElementViews.@Nullable Element> element = () -> null;
+    private Supplier<TcStatus> trafficControl = () -> new TcStatus(false, List.of());
     private @Nullable LongSupplier missedSpans;
     private Predicate<InetAddress> isDirector = from -> false;
     private final ThreadPoolExecutor liveThreads;
@@ -97,6 +99,7 @@ public final class AdminServer implements AutoCloseable {
                 figures.counter("spans_missed", "Spans of TCP streams that no collector took.", spans.getAsLong());
             }
             ElementViews.add(figures, element.get());
+            QosMetrics.add(figures, trafficControl.get());
             feed.addTo(figures);
         });
         Supplier<ThreadRanks> ranks = () -> manager.environment().ranks();
@@ -118,6 +121,11 @@ public final class AdminServer implements AutoCloseable {
     /** Shows the distributed element that the node is a unit of. Before {@link #start}. */
     public void element(Supplier<ElementViews.@Nullable Element> status) {
         element = status;
+    }
+
+    /** Shows the rules for the host's traffic control. Before {@link #start}. */
+    public void trafficControl(Supplier<TcStatus> status) {
+        trafficControl = status;
     }
 
     /** Shows how many spans of streams were missed. Before {@link #start}. */
@@ -236,6 +244,7 @@ public final class AdminServer implements AutoCloseable {
         api.get(router, "/v1/levels", state::levels);
         api.get(router, "/v1/plain", call -> state.plain());
         api.get(router, "/v1/plain/explain", state::explain);
+        api.get(router, "/v1/traffic-control", call -> trafficControl.get());
         api.get(router, "/v1/routes", state::routes);
         api.get(router, "/v1/routes/{prefix}", state::route);
         api.get(router, "/v1/traffic", call -> state.traffic());

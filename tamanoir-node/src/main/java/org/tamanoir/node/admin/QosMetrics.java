@@ -3,6 +3,7 @@ package org.tamanoir.node.admin;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import java.util.List;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.node.tc.TcStatus;
 import org.tamanoir.sched.QosStatus;
 
 /** Metrics of quality of service, of each class at each point. Any thread may call. */
@@ -27,6 +28,20 @@ final class QosMetrics {
             String help = "Points where traffic is scheduled, and what orders them; always 1.";
             metrics.with("discipline", point.discipline()).gauge("point_info", help, 1);
             point.classes().forEach(each -> add(metrics.with("class", each.name()), each));
+        }
+    }
+
+    /** Adds the host's classes that rules of traffic control change. */
+    static void add(Metrics all, TcStatus status) {
+        for (TcStatus.Rule rule : status.rules()) {
+            Metrics metrics = all.group("traffic_control_", "interface", rule.device(), "class", rule.classId());
+            String help = "Whether a class of the host has another rate than was found: 1 or 0.";
+            metrics.gauge("changed", help, rule.found() == null ? 0 : 1);
+            metrics.gauge(
+                    "usable",
+                    "Whether a rule can be used: 1 or 0.",
+                    rule.state().equals("unusable") ? 0 : 1);
+            metrics.counter("changes", "Changes of a class of the host, there and back.", rule.changes());
         }
     }
 

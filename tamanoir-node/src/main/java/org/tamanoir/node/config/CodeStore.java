@@ -1,7 +1,9 @@
 package org.tamanoir.node.config;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.tamanoir.deploy.CodeCache;
 
@@ -21,6 +23,12 @@ public final class CodeStore {
         return config.values().isGiven(NodeSettings.CACHE) && !takesOver
                 ? CodeCache.open(folder, size)
                 : CodeCache.openBeside(folder, size);
+    }
+
+    /** Returns the file beside the code in which a node notes the host's classes that it has changed. */
+    public static Path trafficControl(NodeConfig config) {
+        List<InetSocketAddress> tcp = config.environment().tcp();
+        return folder(config.values(), tcp.isEmpty() ? 0 : tcp.get(0).getPort()).resolve("traffic-control");
     }
 
     /** The folder that is asked for, or the user's own for a node on this port. */

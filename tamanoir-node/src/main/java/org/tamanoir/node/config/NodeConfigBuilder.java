@@ -235,6 +235,7 @@ public final class NodeConfigBuilder {
                 NodeSettings.QUIC_ADDRESSES,
                 NodeSettings.INTERFACES,
                 NodeSettings.PLAIN,
+                NodeSettings.TRAFFIC_CONTROL,
                 NodeSettings.DIRECTORS,
                 NodeSettings.UNITS)) {
             if (!values.get(tied).isEmpty()) {

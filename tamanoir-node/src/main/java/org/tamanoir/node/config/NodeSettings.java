@@ -17,6 +17,7 @@ import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.format.FormatLimits;
 import org.tamanoir.kernel.PlainConfig;
+import org.tamanoir.node.tc.TcRule;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.plain.PlainRule;
 import org.tamanoir.platform.ServiceGrouping;
@@ -162,6 +163,10 @@ public final class NodeSettings {
             .option("--plain-interface", "NAME");
     public static final Setting<Integer> PLAIN_ALERTS =
             TABLE.add("plain-alerts", PlainTable.ALERTS, PlainConfig.DEFAULT_ALERTS);
+
+    public static final Setting<List<TcRule>> TRAFFIC_CONTROL =
+            TABLE.add("traffic-control", TcTable.KIND, List.of(), "none: the host's classes stay as they are");
+    public static final Setting<Boolean> TC_DRY_RUN = TABLE.add("traffic-control-dry-run", Kind.flag(), false);
 
     static final Setting<Optional<InetSocketAddress>> ADMIN = TABLE.add(
                     "admin.listen",

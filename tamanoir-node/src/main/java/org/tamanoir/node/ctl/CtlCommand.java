@@ -102,6 +102,11 @@ public final class CtlCommand implements Runnable {
         show("/v1/levels", CtlLevels::levels);
     }
 
+    @Command(name = "traffic-control", mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void trafficControl() {
+        show("/v1/traffic-control", CtlQos::trafficControl);
+    }
+
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
     void plain() {
         show("/v1/plain", CtlPlain::plain);

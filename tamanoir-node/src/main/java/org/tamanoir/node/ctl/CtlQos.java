@@ -42,6 +42,25 @@ final class CtlQos implements Runnable {
         status();
     }
 
+    /** Prints the rules for the host's classes, and their last changes. */
+    static void trafficControl(JsonNode answer, Consumer<String> lines) {
+        JsonTable.print(
+                answer.get("rules"),
+                lines,
+                text("INTERFACE", "device"),
+                text("CLASS", "classId"),
+                text("STATE", "state"),
+                text("GIVES", "given"),
+                JsonTable.number("CHANGES", "changes"),
+                text("WHY", "why"));
+        for (JsonNode rule : answer.get("rules")) {
+            rule.get("last").forEach(line -> lines.accept(line.asString()));
+        }
+        if (answer.get("dryRun").asBoolean()) {
+            lines.accept("dry run: nothing is really changed");
+        }
+    }
+
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
     void status() {
         ctl.show(PATH + "/status", CtlQos::table);

@@ -3,6 +3,7 @@ package org.tamanoir.node.run;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -50,6 +51,8 @@ import org.tamanoir.node.config.FeedConfig;
 import org.tamanoir.node.config.FormatFiles;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
+import org.tamanoir.node.tc.TcRule;
+import org.tamanoir.node.tc.TrafficControl;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.plain.PlainRules;
 import org.tamanoir.plain.PlainTraffic;
@@ -105,6 +108,7 @@ public final class Node {
     private Welcome.@Nullable Code ofCluster;
     private @Nullable Reloading reloading;
     private @Nullable StreamSpans spans;
+    private @Nullable TrafficControl trafficControl;
     private boolean takesOver;
     private volatile boolean isStarted;
 
@@ -220,6 +224,7 @@ public final class Node {
                     config.get(NodeSettings.SAPF_NEXT_HOPS),
                     config.get(NodeSettings.SAPF_LIFETIME)));
             environment.start();
+            controlTraffic(started);
             if (unit != null) {
                 unit.start();
             }
@@ -261,6 +266,22 @@ public final class Node {
             ArenaFile shown = ArenaFile.create(file);
             opened.push(shown);
             environment.show(shown);
+        }
+    }
+
+    /** Also without rules, where a node with rules crashed. */
+    private void controlTraffic(ActiveNodeManager manager) {
+        List<TcRule> rules = config.get(NodeSettings.TRAFFIC_CONTROL);
+        Path file = CodeStore.trafficControl(config);
+        if (!rules.isEmpty() || Files.exists(file)) {
+            TrafficControl control =
+                    new TrafficControl(rules, config.get(NodeSettings.TC_DRY_RUN), file, manager::qosStatus, line -> {
+                        LOG.info("traffic control: {}", line);
+                        manager.report("traffic-control", line, Map.of());
+                    });
+            opened.push(control);
+            trafficControl = control;
+            environment.background("traffic-control", control).start();
         }
     }
 
@@ -413,6 +434,10 @@ public final class Node {
         NodeElement unit = element;
         if (unit != null) {
             server.element(unit::status);
+        }
+        TrafficControl control = trafficControl;
+        if (control != null) {
+            server.trafficControl(control::status);
         }
         StreamSpans sent = spans;
         if (sent != null) {

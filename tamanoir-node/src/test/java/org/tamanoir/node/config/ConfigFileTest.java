@@ -350,7 +350,7 @@ class ConfigFileTest {
     @ParameterizedTest
     @CsvSource(delimiter = '@', textBlock = """
             lisen: 1 @ f:1: lisen: unknown key; did you mean 'listen'?
-            type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, arena, authentication, cluster, deploy, element, formats, groups, hand-over, hop-budget, jvm-nice, levels, limits, listen, plain, plain-alerts, plain-interfaces, priorities, qos, rehearse, routes, routing, sapf, services, threads, timeouts, tls, tracing, transport, type-id, unknown-service
+            type-id: 1|colour: red @ f:2: colour: unknown key; known: admin, arena, authentication, cluster, deploy, element, formats, groups, hand-over, hop-budget, jvm-nice, levels, limits, listen, plain, plain-alerts, plain-interfaces, priorities, qos, rehearse, routes, routing, sapf, services, threads, timeouts, tls, tracing, traffic-control, traffic-control-dry-run, transport, type-id, unknown-service
             limits:|  max_streams: 1 @ f:2: limits.max_streams: unknown key; did you mean 'max-streams'?
             type-id: 1|type-id: 2 @ f:2: type-id: stands here a second time, first in line 1; remove one
             limits: 3 @ f:1: limits: '3' stands where a mapping (key: value) is wanted

@@ -62,6 +62,16 @@ class DocumentedConfigurationTest {
             "deploy.trust.key",
             "deploy.trust.names",
             "limits.udp-amplifiers.Gunzip",
+            "traffic-control.interface",
+            "traffic-control.class",
+            "traffic-control.when.qos-class",
+            "traffic-control.when.delay-over",
+            "traffic-control.when.drops-over",
+            "traffic-control.when.backlog-over",
+            "traffic-control.rate",
+            "traffic-control.ceil",
+            "traffic-control.after",
+            "traffic-control.hold",
             "plain.match.protocol",
             "plain.match.source",
             "plain.match.destination",
@@ -117,7 +127,7 @@ class DocumentedConfigurationTest {
         used.remove("services.config.mark");
         Set<String> expected = new TreeSet<>(STRUCTURED);
         NodeSettings.ALL.forEach(setting -> expected.add(setting.path()));
-        expected.removeAll(Set.of("deploy.trust", "limits.udp-amplifiers", "plain", "routing.feed"));
+        expected.removeAll(Set.of("deploy.trust", "limits.udp-amplifiers", "plain", "routing.feed", "traffic-control"));
         assertThat(used).isEqualTo(expected);
         String document = Files.readString(DOCUMENT);
         for (String key : used) {
@@ -141,6 +151,8 @@ class DocumentedConfigurationTest {
                         FeedConfig.FEED,
                         PlainTable.RULES,
                         PlainTable.MATCH,
+                        TcTable.RULES,
+                        TcTable.TRIGGER,
                         ServiceTable.LIMIT,
                         QosTable.QOS,
                         QosTable.CLASSES,
