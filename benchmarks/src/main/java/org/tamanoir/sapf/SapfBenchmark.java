@@ -53,7 +53,11 @@ public class SapfBenchmark {
     private final ServiceCatalog services = new ServiceCatalog();
     private final Packet packet = new Packet();
     private final Sapf sapf = new Sapf(
-            new SapfSettings(true, List.of(), Duration.ofHours(1)), 8, Anep.DEFAULT_TYPE_ID, System::nanoTime, new Tap());
+            new SapfSettings(true, List.of(), Duration.ofHours(1)),
+            8,
+            Anep.DEFAULT_TYPE_ID,
+            System::nanoTime,
+            new Tap());
     private final Joined anep = new Joined();
     private final Joined bySelector = new Joined();
     private @Nullable UdpSocket answers;

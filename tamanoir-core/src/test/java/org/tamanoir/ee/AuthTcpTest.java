@@ -394,7 +394,11 @@ class AuthTcpTest extends TcpNodeTesting {
                 .authentication()
                 .change(
                         new AuthRules(
-                                List.of(AuthRules.Guarded.of("10.1.0.0/16")), List.of(), List.of(signer(LAST)), 1024, 64),
+                                List.of(AuthRules.Guarded.of("10.1.0.0/16")),
+                                List.of(),
+                                List.of(signer(LAST)),
+                                1024,
+                                64),
                         List.of(),
                         List.of(LAST));
         assertThat(answerTo(node, "10.1.0.7")).isEqualTo(DropReason.AUTH_MISSING);

@@ -56,11 +56,7 @@ final class SapfEnd implements AutoCloseable {
     /** One whose readers have so much memory together, and whose packets may grow so much. */
     static SapfEnd issuing(AtomicLong clockNs, int growth, long memoryOctets) throws IOException {
         return new SapfEnd(
-                bind(0),
-                new SapfSettings(true, List.of(), LIFETIME),
-                clockNs,
-                growth,
-                new SapfMemory(memoryOctets));
+                bind(0), new SapfSettings(true, List.of(), LIFETIME), clockNs, growth, new SapfMemory(memoryOctets));
     }
 
     /** One at this port, as a node that was started anew. */

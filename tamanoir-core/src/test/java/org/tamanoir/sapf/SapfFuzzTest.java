@@ -38,7 +38,11 @@ class SapfFuzzTest {
     private final SplittableRandom random = new SplittableRandom(SEED);
     private final AtomicLong clockNs = new AtomicLong(1);
     private final Sapf sapf = new Sapf(
-            new SapfSettings(true, List.of(), Duration.ofSeconds(60)), 8, Anep.DEFAULT_TYPE_ID, clockNs::get, new Tap());
+            new SapfSettings(true, List.of(), Duration.ofSeconds(60)),
+            8,
+            Anep.DEFAULT_TYPE_ID,
+            clockNs::get,
+            new Tap());
     private final Wire wire = new Wire();
     private final UdpSocket socket = sapf.over(wire);
     private final UdpBatch opened = socket.newBatch();
