@@ -51,7 +51,7 @@ final class DatagramInHand implements PacketSource {
     }
 
     private void seen() {
-        service.path.dispatcher.inTransit(arrival.isInTransit());
+        service.path.dispatcher.inTransit(arrival.isInTransit() || arrival.socket() instanceof GatewaySocket);
         service.path.policies.plain(arrival.isPlain(), arrival.passesOnFailure());
     }
 
@@ -89,6 +89,11 @@ final class DatagramInHand implements PacketSource {
     /** Sends the packet on to where it was sent, as {@link Ingress#forwardInTransit}. */
     @Nullable
     DropReason forwardInTransit(Packet packet) {
+        if (arrival.socket() instanceof GatewaySocket gateway) {
+            return gateway.isFor(packet)
+                    ? gateway.flows().send(packet, arrival, service.traffic)
+                    : service.nextHops.depart(packet);
+        }
         return up == null
                 ? service.nextHops.depart(packet)
                 : service.nextHops.transit(up).forward(packet, arrival);

@@ -30,6 +30,7 @@ import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.offload.Levels;
 import org.tamanoir.offload.UpcallMetadata;
 import org.tamanoir.plain.PlainTraffic;
@@ -592,6 +593,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
             }
         }
         stopped.stop();
+        gateways.close();
         quic.close();
         if (guard != null) {
             guard.stop();
@@ -664,7 +666,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
         gateways.configure(all);
     }
 
-    /** Returns where gateways listen, in their order, with the real ports. */
+    /** Carries datagrams that are no packets, too. Before {@link #start}. */
+    public void udpGateways(List<UdpGateway> all) {
+        gateways.configureUdp(all);
+    }
+
+    /** Returns where gateways listen, in their order, those for UDP last, with the real ports. */
     public List<InetSocketAddress> gatewayAddresses() {
         return gateways.addresses();
     }
@@ -688,6 +695,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         receptionTraffic.addTo(sum);
         udp.traffic().addTo(sum);
         tracing.traffic().addTo(sum);
+        gateways.addTo(sum);
         Sapf framing = sapf;
         if (framing != null) {
             framing.traffic().addTo(sum);

@@ -4,8 +4,13 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.BatchMemory;
 import org.tamanoir.transport.StreamGateway;
+import org.tamanoir.transport.UdpPort;
+import org.tamanoir.transport.UdpSocket;
 
 /**
  * The node's gateways.
@@ -15,7 +20,9 @@ import org.tamanoir.transport.StreamGateway;
 final class Gateways {
     private final NodeContext context;
     private final List<InetSocketAddress> bound = new ArrayList<>();
+    private final List<GatewayFlows> flows = new ArrayList<>();
     private List<StreamGateway> wanted = List.of();
+    private List<UdpGateway> wantedUdp = List.of();
 
     Gateways(NodeContext context) {
         this.context = context;
@@ -26,6 +33,11 @@ final class Gateways {
         wanted = List.copyOf(gateways);
     }
 
+    /** As {@link ExecutionEnvironment#udpGateways}. */
+    synchronized void configureUdp(List<UdpGateway> gateways) {
+        wantedUdp = List.copyOf(gateways);
+    }
+
     /** Listens where they are to. */
     synchronized void start(Acceptor reception) throws IOException {
         for (StreamGateway gateway : wanted) {
@@ -33,6 +45,32 @@ final class Gateways {
             bound.add(real);
             context.forwarder().own(StreamInfo.Transport.TCP, real);
         }
+        BatchMemory memory = BatchMemory.ofThisJvm();
+        for (UdpGateway gateway : wantedUdp) {
+            UdpSocket under = context.transport().bind(gateway.address());
+            GatewayFlows opened;
+            try {
+                opened = new GatewayFlows(context, gateway, memory, under);
+            } catch (IOException | RuntimeException | Error e) {
+                under.close();
+                throw e;
+            }
+            flows.add(opened);
+            bound.add(under.localAddress());
+            context.forwarder().own(StreamInfo.Transport.UDP, under.localAddress());
+            opened.start();
+            reception.adopt(new UdpPort(opened.socket()));
+        }
+    }
+
+    /** Closes the sockets of those for UDP, which nobody reads any more. */
+    synchronized void close() {
+        flows.forEach(GatewayFlows::close);
+    }
+
+    /** Adds what has come back from far sides of UDP. */
+    synchronized void addTo(Traffic.Sum sum) {
+        flows.forEach(each -> each.traffic().addTo(sum));
     }
 
     /** Returns where they listen, in their order, with the real ports. */

@@ -43,6 +43,11 @@ final class NextHopResolver {
         (transport == StreamInfo.Transport.TCP ? ownTcp : ownUdp).add(address);
     }
 
+    /** Returns whether datagrams to this address would come back in. */
+    boolean isOwnUdp(InetSocketAddress target) {
+        return isOwn(target, ownUdp, false);
+    }
+
     /** Makes streams over QUIC to this address end here, too. */
     void ownQuic(InetSocketAddress address) {
         ownQuic.add(address);

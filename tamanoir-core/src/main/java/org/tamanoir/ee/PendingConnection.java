@@ -277,7 +277,11 @@ final class PendingConnection {
             traffic.drop(reason, connection.remoteAddress(), ServiceKey.NONE, bytes);
             connection.consumed(connection.end());
         } finally {
-            close();
+            if (connection.gateway() == null) {
+                close();
+            } else {
+                reset(); // To a gateway's sender an end in order would say that all has arrived.
+            }
         }
     }
 
@@ -298,11 +302,15 @@ final class PendingConnection {
             endFetch();
             UnhandledInput.drop(connection, traffic, reason, context.config().typeId());
         } finally {
-            try {
-                connection.reset();
-            } finally {
-                streams.leave(connection.remoteAddress());
-            }
+            reset();
+        }
+    }
+
+    private void reset() {
+        try {
+            connection.reset();
+        } finally {
+            streams.leave(connection.remoteAddress());
         }
     }
 

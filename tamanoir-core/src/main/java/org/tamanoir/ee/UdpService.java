@@ -47,7 +47,7 @@ final class UdpService
     final Instance handle;
     final Connections<QueuedEgress> connections;
     final IoLoop loop;
-    private final Traffic traffic;
+    final Traffic traffic;
     private final ScratchBuffers memory;
     final NextHops nextHops;
     private final UdpInbox inbox;

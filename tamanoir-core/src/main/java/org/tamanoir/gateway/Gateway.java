@@ -1,8 +1,6 @@
 package org.tamanoir.gateway;
 
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
-import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.transport.StreamCodec;
@@ -28,29 +26,12 @@ public record Gateway(
         implements StreamGateway {
     @Override
     public StreamCodec codec(InetSocketAddress sender) {
-        PacketBuilder builder = new PacketBuilder()
-                .typeId(typeId)
-                .source(sender.getAddress())
-                .destination(to.getAddress())
-                .destinationPort(to.getPort());
-        if (serviceKey != ServiceKey.NONE) {
-            builder.serviceKey(serviceKey);
-        }
-        if (classOfService != 0) {
-            builder.classOfService(classOfService, 0);
-        }
-        return new PacketCodec(format, header(builder), true);
+        byte[] header = UdpGateway.header(sender.getAddress(), to, serviceKey, classOfService, typeId);
+        return new PacketCodec(format, header, true);
     }
 
     @Override
     public StreamCodec farCodec() {
-        return new PacketCodec(format, header(new PacketBuilder().typeId(typeId)), false);
-    }
-
-    private static byte[] header(PacketBuilder builder) {
-        Packet packet = builder.build(ByteBuffer.allocate(0));
-        byte[] header = new byte[packet.headerLength()];
-        packet.buffer().get(packet.offset(), header);
-        return header;
+        return new PacketCodec(format, UdpGateway.header(new PacketBuilder().typeId(typeId)), false);
     }
 }

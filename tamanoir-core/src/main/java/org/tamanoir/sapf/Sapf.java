@@ -16,6 +16,7 @@ import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.BatchMemory;
 import org.tamanoir.transport.UdpSocket;
 
 /**
@@ -41,7 +42,7 @@ public final class Sapf {
     private final IssuedSelectors issued;
     private final AskedSelectors asked;
     private final AnswerLimits limits;
-    private final SapfMemory memory;
+    private final BatchMemory memory;
     /** Of a header that is bound. */
     private final int maxHeaderOctets;
     /** What headers that are to be bound are parsed by; guarded by itself. */
@@ -60,10 +61,10 @@ public final class Sapf {
      * @param tap where drops are seen
      */
     public Sapf(SapfSettings settings, int growth, int typeId, LongSupplier clockNs, Tap tap) {
-        this(settings, growth, typeId, clockNs, tap, SapfMemory.ofThisJvm());
+        this(settings, growth, typeId, clockNs, tap, BatchMemory.ofThisJvm());
     }
 
-    Sapf(SapfSettings settings, int growth, int typeId, LongSupplier clockNs, Tap tap, SapfMemory memory) {
+    Sapf(SapfSettings settings, int growth, int typeId, LongSupplier clockNs, Tap tap, BatchMemory memory) {
         SecureRandom random = new SecureRandom();
         this.settings = settings;
         this.clockNs = clockNs;
@@ -105,7 +106,7 @@ public final class Sapf {
                 malformed.sum());
     }
 
-    SapfMemory memory() {
+    BatchMemory memory() {
         return memory;
     }
 

@@ -20,6 +20,7 @@ import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.ThreadKind;
+import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -91,6 +92,8 @@ final class TestNode {
 
         List<StreamGateway> gateways = List.of();
 
+        List<UdpGateway> udpGateways = List.of();
+
         EeConfig config() {
             TlsFiles files = tls;
             boolean serves = files != null && files.certificate() != null;
@@ -128,6 +131,7 @@ final class TestNode {
             node.environment.quic(List.of(settings.listen), settings.quicConnections);
         }
         node.environment.gateways(settings.gateways);
+        node.environment.udpGateways(settings.udpGateways);
         node.environment.start();
         return node;
     }

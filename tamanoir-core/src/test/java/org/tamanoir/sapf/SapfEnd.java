@@ -17,6 +17,7 @@ import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.traffic.Tap;
+import org.tamanoir.transport.BatchMemory;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSender;
@@ -38,10 +39,10 @@ final class SapfEnd implements AutoCloseable {
     private final ByteBuffer memory = ByteBuffer.allocateDirect(1 << 17);
 
     private SapfEnd(UdpSocket bound, SapfSettings settings, AtomicLong clockNs) {
-        this(bound, settings, clockNs, GROWTH, SapfMemory.ofThisJvm());
+        this(bound, settings, clockNs, GROWTH, BatchMemory.ofThisJvm());
     }
 
-    private SapfEnd(UdpSocket bound, SapfSettings settings, AtomicLong clockNs, int growth, SapfMemory memory) {
+    private SapfEnd(UdpSocket bound, SapfSettings settings, AtomicLong clockNs, int growth, BatchMemory memory) {
         sapf = new Sapf(settings, growth, Anep.DEFAULT_TYPE_ID, clockNs::get, new Tap(), memory);
         socket = settings.isOn() ? sapf.over(bound) : bound;
         batch = socket.newBatch();
@@ -56,7 +57,7 @@ final class SapfEnd implements AutoCloseable {
     /** One whose readers have so much memory together, and whose packets may grow so much. */
     static SapfEnd issuing(AtomicLong clockNs, int growth, long memoryOctets) throws IOException {
         return new SapfEnd(
-                bind(0), new SapfSettings(true, List.of(), LIFETIME), clockNs, growth, new SapfMemory(memoryOctets));
+                bind(0), new SapfSettings(true, List.of(), LIFETIME), clockNs, growth, new BatchMemory(memoryOctets));
     }
 
     /** One at this port, as a node that was started anew. */

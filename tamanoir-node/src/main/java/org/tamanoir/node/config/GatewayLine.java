@@ -6,26 +6,35 @@ import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.gateway.Gateway;
 import org.tamanoir.gateway.StreamFormat;
 import org.tamanoir.gateway.StreamFormats;
+import org.tamanoir.gateway.UdpGateway;
 
 /**
- * A gateway as users write it: {@code LISTEN=TO,FORMAT[,SERVICE][,class=N]}.
+ * A gateway as users write it: {@code LISTEN=TO,FORMAT[,SERVICE][,class=N]}, with {@code udp:} in front for UDP.
  *
+ * @param isUdp whether it takes datagrams, not connections
  * @param service full name, perhaps with a version; null = none
  */
 public record GatewayLine(
+        boolean isUdp,
         InetSocketAddress listen,
         InetSocketAddress to,
         String format,
         @Nullable String service,
         int classOfService) {
+    /** The format of UDP: a packet's payload is a datagram. */
+    private static final String DATAGRAMS = "datagrams";
+
+    private static final String UDP = "udp:";
     private static final int NO_PORT = 0;
     private static final String CLASS = "class=";
     private static final String WANTED =
-            "LISTEN=TO,FORMAT[,SERVICE][,class=N] is wanted, as in " + "127.0.0.1:8080=10.0.0.9:80,octets,Monitor";
+            "LISTEN=TO,FORMAT[,SERVICE][,class=N] is wanted, as in "
+            + "127.0.0.1:8080=10.0.0.9:80,octets,Monitor or udp:127.0.0.1:5004=10.0.0.9:5004,datagrams,Monitor";
 
     /** Reads one; throws {@link IllegalArgumentException} in one line. */
     static GatewayLine parse(String text) {
-        String[] parts = text.split(",", -1);
+        boolean isUdp = text.startsWith(UDP);
+        String[] parts = (isUdp ? text.substring(UDP.length()) : text).split(",", -1);
         int equals = parts[0].indexOf('=');
         if (equals <= 0 || parts.length < 2 || parts.length > 4) {
             throw new IllegalArgumentException("'" + text + "' is no gateway: " + WANTED);
@@ -40,7 +49,11 @@ public record GatewayLine(
             throw new IllegalArgumentException(
                     "'" + text + "' leads to every address: name the one that the far side has");
         }
-        if (StreamFormats.find(parts[1]) == null) {
+        if (isUdp != parts[1].equals(DATAGRAMS)) {
+            throw new IllegalArgumentException("'" + text + "' is no gateway: UDP, with '" + UDP + "' in front, has the format '"
+                    + DATAGRAMS + "', and TCP the others");
+        }
+        if (!isUdp && StreamFormats.find(parts[1]) == null) {
             throw new IllegalArgumentException("gateways have no format '" + parts[1] + "': there are "
                     + StreamFormats.names() + "; a format of your own has to be on the class path");
         }
@@ -55,7 +68,7 @@ public record GatewayLine(
                 throw new IllegalArgumentException("'" + text + "' is no gateway: " + WANTED);
             }
         }
-        return new GatewayLine(listen, to, parts[1], service, classOfService);
+        return new GatewayLine(isUdp, listen, to, parts[1], service, classOfService);
     }
 
     private static int classOfService(String text) {
@@ -72,22 +85,30 @@ public record GatewayLine(
 
     /** Returns the same at an address. */
     public GatewayLine at(InetSocketAddress address) {
-        return new GatewayLine(address, to, format, service, classOfService);
+        return new GatewayLine(isUdp, address, to, format, service, classOfService);
     }
 
     /** Returns the text that {@link #parse} reads as this. */
     public String text() {
-        return Endpoint.toString(listen) + "=" + Endpoint.toString(to) + "," + format
+        return (isUdp ? UDP : "") + Endpoint.toString(listen) + "=" + Endpoint.toString(to) + "," + format
                 + (service == null ? "" : "," + service) + (classOfService == 0 ? "" : "," + CLASS + classOfService);
     }
 
-    /** Makes it for a node with this Type ID. */
+    private long serviceKey() {
+        return service == null ? ServiceKey.NONE : ServiceKey.of(service);
+    }
+
+    /** Makes one of UDP for a node with this Type ID. */
+    public UdpGateway udpGateway(int typeId) {
+        return new UdpGateway(listen, to, serviceKey(), classOfService, typeId);
+    }
+
+    /** Makes one of TCP likewise. */
     public Gateway gateway(int typeId) {
         StreamFormat known = StreamFormats.find(format);
         if (known == null) {
             throw new IllegalStateException("format " + format + " was there before");
         }
-        long key = service == null ? ServiceKey.NONE : ServiceKey.of(service);
-        return new Gateway(listen, to, known, key, classOfService, typeId);
+        return new Gateway(listen, to, known, serviceKey(), classOfService, typeId);
     }
 }

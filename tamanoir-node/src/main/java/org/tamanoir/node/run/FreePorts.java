@@ -34,7 +34,8 @@ final class FreePorts {
         EeConfig environment = config.environment();
         List<InetSocketAddress> tcp = new ArrayList<>(environment.tcp());
         tcp.addAll(environment.tls());
-        config.get(NodeSettings.GATEWAYS).forEach(gateway -> tcp.add(gateway.listen()));
+        List<InetSocketAddress> udp = new ArrayList<>(environment.udp());
+        config.get(NodeSettings.GATEWAYS).forEach(gateway -> (gateway.isUdp() ? udp : tcp).add(gateway.listen()));
         if (config.admin().listen() != null && config.admin().portIsGiven()) {
             tcp.add(config.admin().listen());
         }
@@ -45,7 +46,6 @@ final class FreePorts {
         for (InetSocketAddress address : tcp) {
             requireTcp(address);
         }
-        List<InetSocketAddress> udp = new ArrayList<>(environment.udp());
         udp.addAll(config.get(NodeSettings.QUIC_ADDRESSES));
         for (InetSocketAddress address : udp) {
             UdpSockets.bind(environment.transport(), address).close();

@@ -49,6 +49,7 @@ import org.tamanoir.node.config.DeploySettings;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.FeedConfig;
 import org.tamanoir.node.config.FormatFiles;
+import org.tamanoir.node.config.GatewayLine;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
 import org.tamanoir.node.tc.TcRule;
@@ -216,7 +217,12 @@ public final class Node {
             environment.authentication().onRefusal(line -> started.report("authentication", line, Map.of()));
             environment.authentication().change(config.authentication(), List.of(), config.keys());
             environment.quic(config.get(NodeSettings.QUIC_ADDRESSES), config.get(NodeSettings.QUIC_CONNECTIONS));
+            environment.udpGateways(config.get(NodeSettings.GATEWAYS).stream()
+                    .filter(GatewayLine::isUdp)
+                    .map(line -> line.udpGateway(environment.typeId()))
+                    .toList());
             environment.gateways(config.get(NodeSettings.GATEWAYS).stream()
+                    .filter(line -> !line.isUdp())
                     .map(line -> line.gateway(environment.typeId()))
                     .toList());
             environment.sapf(new SapfSettings(

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -243,7 +244,9 @@ final class NodeProcess {
     }
 
     private List<String> gateways() {
-        List<GatewayLine> lines = config.get(NodeSettings.GATEWAYS);
+        List<GatewayLine> lines = config.get(NodeSettings.GATEWAYS).stream()
+                .sorted(Comparator.comparing(GatewayLine::isUdp)) // As the addresses are.
+                .toList();
         List<InetSocketAddress> bound = environment.gatewayAddresses();
         return IntStream.range(0, bound.size())
                 .mapToObj(i -> lines.get(i).at(bound.get(i)).text())

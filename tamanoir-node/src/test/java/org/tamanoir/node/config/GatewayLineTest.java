@@ -16,6 +16,7 @@ class GatewayLineTest {
                 "8080=10.0.0.9:80,octets|127.0.0.1:8080=10.0.0.9:80,octets",
                 "*:0=[::1]:80,length-prefixed,Monitor|0.0.0.0:0=[0:0:0:0:0:0:0:1]:80,length-prefixed,org.tamanoir.services.Monitor",
                 "[::1]:1=127.0.0.1:2,octets,org.example.A:1.2,class=7|[0:0:0:0:0:0:0:1]:1=127.0.0.1:2,octets,org.example.A:1.2,class=7",
+                "udp:1=127.0.0.1:2,datagrams,Monitor|udp:127.0.0.1:1=127.0.0.1:2,datagrams,org.tamanoir.services.Monitor",
                 "1=127.0.0.1:2,octets,class=255|127.0.0.1:1=127.0.0.1:2,octets,class=255"
             })
     void isReadAndWritten(String text, String whole) {
@@ -40,6 +41,8 @@ class GatewayLineTest {
                 "1=127.0.0.1,octets|both of its addresses need a port",
                 "1=0.0.0.0:2,octets|name the one that the far side has",
                 "1=127.0.0.1:2,rtp|gateways have no format 'rtp': there are length-prefixed, ",
+                "udp:1=127.0.0.1:2,octets|UDP, with 'udp:' in front, has the format 'datagrams'",
+                "1=127.0.0.1:2,datagrams|has the format 'datagrams', and TCP the others",
                 "1=127.0.0.1:2,octets,A,class=256|a number from 0 to 255 is wanted",
                 "1=127.0.0.1:2,octets,A,B|LISTEN=TO,FORMAT",
                 "1=127.0.0.1:2,octets,-|is no service name",

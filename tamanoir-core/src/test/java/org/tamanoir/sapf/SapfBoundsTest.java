@@ -8,14 +8,15 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.transport.BatchMemory;
 
 /** What readers may take to write packets into, and what becomes of packets when it is taken. */
-class SapfMemoryTest {
+class SapfBoundsTest {
     private static final int KIB = 1 << 10;
 
     @Test
     void growsByWhatIsThere() {
-        SapfMemory memory = new SapfMemory(512 * KIB);
+        BatchMemory memory = new BatchMemory(512 * KIB);
         ByteBuffer first = Objects.requireNonNull(memory.larger(null, 0, 10));
         assertThat(first.capacity()).isEqualTo(128 * KIB);
         first.put(0, (byte) 1).put(99_999, (byte) 2);
@@ -27,7 +28,7 @@ class SapfMemoryTest {
 
     @Test
     void allReadersHaveSoMuchTogether() {
-        SapfMemory memory = new SapfMemory(512 * KIB);
+        BatchMemory memory = new BatchMemory(512 * KIB);
         ByteBuffer one = Objects.requireNonNull(memory.larger(null, 0, 256 * KIB));
         assertThat(memory.larger(null, 0, 128 * KIB)).isNotNull();
         assertThat(memory.larger(one, 0, 512 * KIB)).as("of another").isNull();
