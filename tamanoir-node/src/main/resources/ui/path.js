@@ -4,7 +4,7 @@ import { perSecond, whole } from './format.js';
 
 /** The places of the way, and the reasons for which packets end there; each reason stands at one place. */
 export const STAGES = [
-  { id: 'read', name: 'read, parse', reasons: ['SHORT', 'VERSION', 'HEADER_LENGTH', 'TRUNCATED', 'OPTION_LENGTH', 'CHECKSUM', 'OPTION', 'OPTION_FORMAT', 'AUTH_MISSING', 'AUTH_ALGORITHM', 'AUTH_KEY', 'AUTH_MAC', 'AUTH_SEQUENCE', 'AUTH_REPLAY', 'SELECTOR', 'MISS', 'EXPIRED', 'SOURCE', 'RAW_IP'] },
+  { id: 'read', name: 'read, parse', reasons: ['SHORT', 'VERSION', 'HEADER_LENGTH', 'TRUNCATED', 'OPTION_LENGTH', 'CHECKSUM', 'OPTION', 'OPTION_FORMAT', 'AUTH_MISSING', 'AUTH_ALGORITHM', 'AUTH_KEY', 'AUTH_MAC', 'AUTH_SEQUENCE', 'AUTH_REPLAY', 'SELECTOR', 'MISS', 'EXPIRED', 'SOURCE', 'RAW_IP', 'RTP'] },
   { id: 'demultiplex', name: 'demultiplex', reasons: ['TYPE_ID', 'UNKNOWN_SERVICE', 'DEPLOYMENT_FAILED', 'DEPLOYMENT_HOLD_FULL', 'NO_INSTANCE', 'STREAM_LIMIT', 'INBOX_FULL'] },
   { id: 'turn', name: 'wait for a turn', reasons: ['TURN_QUEUE_FULL', 'STARVED', 'UNCLASSIFIED'] },
   { id: 'service', name: 'Service.process', reasons: ['SERVICE', 'CONSUMED', 'QUARANTINED', 'BUDGET', 'SERVICE_FAILURE', 'SERVICE_MALFORMED', 'AMPLIFICATION', 'HOLD_FULL', 'HOLD_EXPIRED'] },

@@ -33,6 +33,8 @@ public enum DropReason {
     SOURCE,
     /** It is raw IP behind a selector, which the node does not take. */
     RAW_IP,
+    /** It came to a gateway for RTP, and is neither RTP nor RTCP. */
+    RTP,
     /** Unknown Type ID with the discard flag (rule 9). */
     TYPE_ID,
     /** It must be authenticated, and has no authentication option, or one that was left empty. */

@@ -29,8 +29,8 @@ import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatSource;
-import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.offload.Levels;
 import org.tamanoir.offload.UpcallMetadata;
 import org.tamanoir.plain.PlainTraffic;
@@ -42,6 +42,7 @@ import org.tamanoir.platform.VirtualThreads;
 import org.tamanoir.qdisc.GatedDiscipline;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.rtp.RtpSources;
 import org.tamanoir.sapf.Sapf;
 import org.tamanoir.sapf.SapfSettings;
 import org.tamanoir.sapf.SapfStatistics;
@@ -669,6 +670,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Carries datagrams that are no packets, too. Before {@link #start}. */
     public void udpGateways(List<UdpGateway> all) {
         gateways.configureUdp(all);
+    }
+
+    /** Returns the sources of RTP whose packets cross gateways for it. */
+    public RtpSources rtp() {
+        return gateways.rtp();
     }
 
     /** Returns where gateways listen, in their order, those for UDP last, with the real ports. */

@@ -75,11 +75,19 @@ final class GatewayBatch implements UdpBatch {
             int at = under.start(m);
             do {
                 int length = Math.min(segment, under.end(m) - at);
+                if (!flows.admits(
+                        under.buffer(), at, length, under.addressHigh(m), under.addressLow(m), under.port(m))) {
+                    at += segment;
+                    continue;
+                }
                 to.put(next, front).putShort(next + LENGTH_AT, (short) (front.length + length));
                 to.put(next + front.length, under.buffer(), at, length);
                 next += front.length + length;
                 at += segment;
             } while (at < under.end(m));
+            if (next == starts[messages]) {
+                continue;
+            }
             ends[messages] = next;
             segments[messages] = front.length + segment;
             origins[messages++] = m;

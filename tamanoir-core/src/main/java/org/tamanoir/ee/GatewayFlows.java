@@ -18,6 +18,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.rtp.RtpSources;
 import org.tamanoir.supervision.CoreThread;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.BatchMemory;
@@ -50,6 +51,7 @@ final class GatewayFlows {
 
     private final NodeContext context;
     private final UdpGateway gateway;
+    private final RtpSources rtp;
     private final GatewaySocket socket;
     /** Of answers, and of datagrams that fit no packet. Counted under the lock. */
     private final Traffic traffic;
@@ -85,15 +87,18 @@ final class GatewayFlows {
         }
     }
 
-    GatewayFlows(NodeContext context, UdpGateway gateway, BatchMemory memory, UdpSocket under) throws IOException {
+    GatewayFlows(NodeContext context, UdpGateway gateway, RtpSources rtp, BatchMemory memory, UdpSocket under)
+            throws IOException {
         this.context = context;
         this.gateway = gateway;
+        this.rtp = rtp;
         this.traffic = new Traffic(context.tap(), "gateways");
         this.answerGrowth = context.config().udpBounds().answerGrowth();
         this.socket = new GatewaySocket(under, gateway, this, memory);
         this.back = under.newSender();
         this.selector = Selector.open();
-        this.thread = new CoreThread("gateway " + under.localAddress().getPort(), context.threads(), this::round, () -> {});
+        this.thread =
+                new CoreThread("gateway " + under.localAddress().getPort(), context.threads(), this::round, () -> {});
     }
 
     void start() {
@@ -225,6 +230,7 @@ final class GatewayFlows {
             return;
         }
         flow.answersLeft -= cost;
+        see(length);
         Sender to = flow.sender;
         flow.usedNs = context.platform().nanoTime();
         flow.isAnswered = true;
@@ -240,6 +246,41 @@ final class GatewayFlows {
 
     private void drop(DropReason reason, int length) {
         traffic.drop(reason, gateway.to(), ServiceKey.NONE, length);
+    }
+
+    /** Returns whether a datagram may become a packet; else it is counted as dropped. */
+    boolean admits(ByteBuffer memory, int at, int octets, long high, long low, int port) {
+        if (gateway.rtpClockHz() == 0
+                || rtp.take(
+                                memory,
+                                at,
+                                octets,
+                                high,
+                                low,
+                                port,
+                                gateway.rtpClockHz(),
+                                context.platform().nanoTime())
+                        == null) {
+            return true;
+        }
+        drop(DropReason.RTP, 1, octets);
+        return false;
+    }
+
+    /** Takes note of RTP that comes back, where it is some. */
+    private void see(int octets) {
+        InetSocketAddress far = gateway.to();
+        if (gateway.rtpClockHz() > 0) {
+            rtp.take(
+                    answer,
+                    0,
+                    octets,
+                    Addresses.high(far.getAddress()),
+                    Addresses.low(far.getAddress()),
+                    far.getPort(),
+                    gateway.rtpClockHz(),
+                    context.platform().nanoTime());
+        }
     }
 
     /** Counts datagrams of one message that become no packets. */

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.rtp.RtpSources;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.BatchMemory;
@@ -21,6 +22,7 @@ final class Gateways {
     private final NodeContext context;
     private final List<InetSocketAddress> bound = new ArrayList<>();
     private final List<GatewayFlows> flows = new ArrayList<>();
+    private final RtpSources rtp = new RtpSources();
     private List<StreamGateway> wanted = List.of();
     private List<UdpGateway> wantedUdp = List.of();
 
@@ -38,6 +40,11 @@ final class Gateways {
         wantedUdp = List.copyOf(gateways);
     }
 
+    /** Returns what is known of RTP that crosses them. */
+    RtpSources rtp() {
+        return rtp;
+    }
+
     /** Listens where they are to. */
     synchronized void start(Acceptor reception) throws IOException {
         for (StreamGateway gateway : wanted) {
@@ -50,7 +57,7 @@ final class Gateways {
             UdpSocket under = context.transport().bind(gateway.address());
             GatewayFlows opened;
             try {
-                opened = new GatewayFlows(context, gateway, memory, under);
+                opened = new GatewayFlows(context, gateway, rtp, memory, under);
             } catch (IOException | RuntimeException | Error e) {
                 under.close();
                 throw e;

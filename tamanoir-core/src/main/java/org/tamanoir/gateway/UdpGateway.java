@@ -15,18 +15,23 @@ import org.tamanoir.anep.ServiceKey;
  * @param to the far side
  * @param serviceKey the key of the service that the packets name; {@link ServiceKey#NONE} = none
  * @param classOfService 0 to 255
+ * @param rtpClockHz the clock of RTP's payload types that have none of their own; 0 = any datagrams are taken, and not looked at
  * @param typeId the node's Type ID
  */
 public record UdpGateway(
-        InetSocketAddress address, InetSocketAddress to, long serviceKey, int classOfService, int typeId) {
+        InetSocketAddress address,
+        InetSocketAddress to,
+        long serviceKey,
+        int classOfService,
+        int rtpClockHz,
+        int typeId) {
     /** Returns the header of packets from this sender; their length is to be put in. */
     public byte[] header(InetAddress sender) {
         return header(sender, to, serviceKey, classOfService, typeId);
     }
 
     /** Returns the header of packets without payload. */
-    static byte[] header(
-            InetAddress sender, InetSocketAddress to, long serviceKey, int classOfService, int typeId) {
+    static byte[] header(InetAddress sender, InetSocketAddress to, long serviceKey, int classOfService, int typeId) {
         PacketBuilder builder = new PacketBuilder()
                 .typeId(typeId)
                 .source(sender)

@@ -8,6 +8,7 @@ import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,8 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.rtp.RtpReport;
+import org.tamanoir.rtp.RtpStatus;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
@@ -47,6 +50,7 @@ class UdpGatewayTest extends TcpNodeTesting {
     });
 
     private DatagramSocket far;
+    private int rtpClockHz;
 
     static Stream<TransportKind> transports() {
         return kinds();
@@ -76,6 +80,7 @@ class UdpGatewayTest extends TcpNodeTesting {
                 (InetSocketAddress) far.getLocalSocketAddress(),
                 key,
                 3,
+                rtpClockHz,
                 Anep.DEFAULT_TYPE_ID));
         return node(flip);
     }
@@ -135,8 +140,8 @@ class UdpGatewayTest extends TcpNodeTesting {
         try (DatagramSocket client = open()) {
             send(client, gateway(node));
             eventually()
-                    .untilAsserted(() -> assertThat(node.environment.traffic().drops())
-                            .isEqualTo(Map.of(DropReason.SHORT, 1L)));
+                    .untilAsserted(() ->
+                            assertThat(node.environment.traffic().drops()).isEqualTo(Map.of(DropReason.SHORT, 1L)));
         }
         node.settle().assertConserved();
     }
@@ -200,5 +205,56 @@ class UdpGatewayTest extends TcpNodeTesting {
             assertThat(receive(far).getSocketAddress()).isEqualTo(flow);
         }
         node.settle().assertConserved();
+    }
+
+    /** RFC 3550: version 2, payload type 0, of SSRC 7. */
+    private static byte[] rtp(int sequence) {
+        return ByteBuffer.allocate(172)
+                .putShort((short) 0x8000)
+                .putShort((short) sequence)
+                .putInt(160 * sequence)
+                .putInt(7)
+                .array();
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void rtpIsMeasuredWithTheReportsThatComeBackAndOtherDatagramsEnd(TransportKind kind) throws Exception {
+        rtpClockHz = 90_000;
+        TestNode node = start(kind, "");
+        try (DatagramSocket client = open()) {
+            for (int sequence : new int[] {65_534, 65_535, 0, 1, 3}) {
+                send(client, gateway(node), rtp(sequence));
+                assertThat(bytes(receive(far))).isEqualTo(rtp(sequence));
+            }
+            byte[] lying = rtp(4);
+            lying[0] = (byte) 0xA0; // Padding, of as many octets as the last one says: none.
+            send(client, gateway(node), lying);
+            send(client, gateway(node), rtp(4));
+            DatagramPacket last = receive(far);
+            assertThat(bytes(last))
+                    .as("what lies about its padding is left out")
+                    .isEqualTo(rtp(4));
+            byte[] report = ByteBuffer.allocate(32)
+                    .putInt(0x81C9_0007)
+                    .putInt(99)
+                    .putInt(7)
+                    .putInt(0x4000_0001)
+                    .putInt(65_539)
+                    .putInt(16)
+                    .array();
+            send(far, (InetSocketAddress) last.getSocketAddress(), report);
+            assertThat(bytes(receive(client))).isEqualTo(report);
+            List<RtpStatus> sources = node.environment.rtp().status();
+            assertThat(sources).hasSize(1);
+            RtpStatus source = sources.get(0);
+            assertThat(source.ssrc()).isEqualTo(7);
+            assertThat(source.sender()).isEqualTo(client.getLocalSocketAddress());
+            assertThat(source.received()).isEqualTo(5);
+            assertThat(source.lost()).isEqualTo(1);
+            assertThat(source.report()).isEqualTo(new RtpReport(64, 1, 65_539, 16));
+        }
+        node.settle().assertConserved();
+        node.assertDrops(Map.of(DropReason.RTP, 1L));
     }
 }

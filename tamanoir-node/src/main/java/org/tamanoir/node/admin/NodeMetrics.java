@@ -14,6 +14,7 @@ import org.tamanoir.manager.DeploymentStatistics;
 import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.routing.FeedStatus;
+import org.tamanoir.rtp.RtpStatus;
 import org.tamanoir.sapf.SapfStatistics;
 import org.tamanoir.traffic.TrafficSnapshot;
 
@@ -49,7 +50,22 @@ final class NodeMetrics {
         ServiceMetrics.add(metrics, services);
         LevelMetrics.add(metrics, environment.levels(), services);
         plain(metrics, environment.plain());
+        rtp(metrics, environment.rtp().status());
         QosMetrics.add(metrics, manager.qosStatus());
+    }
+
+    private static void rtp(Metrics metrics, List<RtpStatus> sources) {
+        if (!sources.isEmpty()) {
+            metrics.gauge("rtp_sources", "Sources of RTP.", sources.size());
+            metrics.gauge(
+                    "rtp_received",
+                    "Packets that came from them.",
+                    sources.stream().mapToLong(RtpStatus::received).sum());
+            metrics.gauge(
+                    "rtp_lost",
+                    "Packets that were expected from them.",
+                    sources.stream().mapToLong(RtpStatus::lost).sum());
+        }
     }
 
     private static void plain(Metrics metrics, PlainTraffic plain) {

@@ -125,6 +125,10 @@ final class Queries {
                 Views.Instances::new);
     }
 
+    RtpViews.Rtp rtp() {
+        return RtpViews.Rtp.of(manager.environment().rtp());
+    }
+
     PlainViews.Plain plain() {
         return PlainViews.Plain.of(manager.environment().plain());
     }

@@ -1,6 +1,8 @@
 package org.tamanoir.node.config;
 
 import java.net.InetSocketAddress;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.gateway.Gateway;
@@ -24,11 +26,17 @@ public record GatewayLine(
     /** The format of UDP: a packet's payload is a datagram. */
     private static final String DATAGRAMS = "datagrams";
 
+    /** The same, and is RTP or RTCP; perhaps with the clock of payload types that have none of their own. */
+    private static final String RTP = "rtp";
+
+    private static final Pattern RTP_CLOCK = Pattern.compile(RTP + "/([1-9][0-9]{3,5})");
+    /** Of video, in RFC 3551. */
+    private static final int CLOCK_HZ = 90_000;
+
     private static final String UDP = "udp:";
     private static final int NO_PORT = 0;
     private static final String CLASS = "class=";
-    private static final String WANTED =
-            "LISTEN=TO,FORMAT[,SERVICE][,class=N] is wanted, as in "
+    private static final String WANTED = "LISTEN=TO,FORMAT[,SERVICE][,class=N] is wanted, as in "
             + "127.0.0.1:8080=10.0.0.9:80,octets,Monitor or udp:127.0.0.1:5004=10.0.0.9:5004,datagrams,Monitor";
 
     /** Reads one; throws {@link IllegalArgumentException} in one line. */
@@ -49,9 +57,10 @@ public record GatewayLine(
             throw new IllegalArgumentException(
                     "'" + text + "' leads to every address: name the one that the far side has");
         }
-        if (isUdp != parts[1].equals(DATAGRAMS)) {
-            throw new IllegalArgumentException("'" + text + "' is no gateway: UDP, with '" + UDP + "' in front, has the format '"
-                    + DATAGRAMS + "', and TCP the others");
+        if (isUdp != isOfUdp(parts[1])) {
+            throw new IllegalArgumentException("'" + text + "' is no gateway: UDP, with '" + UDP
+                    + "' in front, has the formats '" + DATAGRAMS + "', '" + RTP + "' and '" + RTP
+                    + "/CLOCK', and TCP the others; CLOCK is 1000 to 999999 Hz");
         }
         if (!isUdp && StreamFormats.find(parts[1]) == null) {
             throw new IllegalArgumentException("gateways have no format '" + parts[1] + "': there are "
@@ -69,6 +78,17 @@ public record GatewayLine(
             }
         }
         return new GatewayLine(isUdp, listen, to, parts[1], service, classOfService);
+    }
+
+    private static boolean isOfUdp(String format) {
+        return format.equals(DATAGRAMS)
+                || format.equals(RTP)
+                || RTP_CLOCK.matcher(format).matches();
+    }
+
+    private int clockHz() {
+        Matcher clock = RTP_CLOCK.matcher(format);
+        return clock.matches() ? Integer.parseInt(clock.group(1)) : format.equals(RTP) ? CLOCK_HZ : 0;
     }
 
     private static int classOfService(String text) {
@@ -100,7 +120,7 @@ public record GatewayLine(
 
     /** Makes one of UDP for a node with this Type ID. */
     public UdpGateway udpGateway(int typeId) {
-        return new UdpGateway(listen, to, serviceKey(), classOfService, typeId);
+        return new UdpGateway(listen, to, serviceKey(), classOfService, clockHz(), typeId);
     }
 
     /** Makes one of TCP likewise. */

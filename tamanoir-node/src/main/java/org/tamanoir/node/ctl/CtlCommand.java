@@ -113,6 +113,11 @@ public final class CtlCommand implements Runnable {
     }
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void rtp() {
+        show("/v1/rtp", CtlRtp::rtp);
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
     void explain(
             @Parameters(index = "0", paramLabel = "PROTOCOL") String protocol,
             @Parameters(index = "1", paramLabel = "SOURCE:PORT") String source,

@@ -76,7 +76,8 @@ final class HandOver implements AutoCloseable {
         List<Wanted> wanted = new ArrayList<>();
         environment.tcp().forEach(address -> wanted.add(new Wanted("tcp", address)));
         environment.tls().forEach(address -> wanted.add(new Wanted("tls", address)));
-        config.get(NodeSettings.GATEWAYS).forEach(gateway -> wanted.add(new Wanted(gateway.isUdp() ? "udp" : "gateway", gateway.listen())));
+        config.get(NodeSettings.GATEWAYS)
+                .forEach(gateway -> wanted.add(new Wanted(gateway.isUdp() ? "udp" : "gateway", gateway.listen())));
         environment.udp().forEach(address -> wanted.add(new Wanted("udp", address)));
         if (config.admin().listen() != null) {
             wanted.add(new Wanted("admin API", config.admin().listen()));

@@ -17,6 +17,7 @@ class GatewayLineTest {
                 "*:0=[::1]:80,length-prefixed,Monitor|0.0.0.0:0=[0:0:0:0:0:0:0:1]:80,length-prefixed,org.tamanoir.services.Monitor",
                 "[::1]:1=127.0.0.1:2,octets,org.example.A:1.2,class=7|[0:0:0:0:0:0:0:1]:1=127.0.0.1:2,octets,org.example.A:1.2,class=7",
                 "udp:1=127.0.0.1:2,datagrams,Monitor|udp:127.0.0.1:1=127.0.0.1:2,datagrams,org.tamanoir.services.Monitor",
+                "udp:1=127.0.0.1:2,rtp/48000|udp:127.0.0.1:1=127.0.0.1:2,rtp/48000",
                 "1=127.0.0.1:2,octets,class=255|127.0.0.1:1=127.0.0.1:2,octets,class=255"
             })
     void isReadAndWritten(String text, String whole) {
@@ -40,9 +41,11 @@ class GatewayLineTest {
                 "127.0.0.1=127.0.0.1:2,octets|both of its addresses need a port",
                 "1=127.0.0.1,octets|both of its addresses need a port",
                 "1=0.0.0.0:2,octets|name the one that the far side has",
-                "1=127.0.0.1:2,rtp|gateways have no format 'rtp': there are length-prefixed, ",
-                "udp:1=127.0.0.1:2,octets|UDP, with 'udp:' in front, has the format 'datagrams'",
-                "1=127.0.0.1:2,datagrams|has the format 'datagrams', and TCP the others",
+                "1=127.0.0.1:2,lines|gateways have no format 'lines': there are length-prefixed, ",
+                "1=127.0.0.1:2,rtp|and TCP the others",
+                "udp:1=127.0.0.1:2,rtp/8|CLOCK is 1000 to 999999 Hz",
+                "udp:1=127.0.0.1:2,octets|UDP, with 'udp:' in front, has the formats 'datagrams', 'rtp' and 'rtp/CLOCK'",
+                "1=127.0.0.1:2,datagrams|and TCP the others",
                 "1=127.0.0.1:2,octets,A,class=256|a number from 0 to 255 is wanted",
                 "1=127.0.0.1:2,octets,A,B|LISTEN=TO,FORMAT",
                 "1=127.0.0.1:2,octets,-|is no service name",
@@ -58,6 +61,10 @@ class GatewayLineTest {
     void makesAGatewayWithTheServicesKey() {
         assertThat(GatewayLine.parse("1=127.0.0.1:2,octets,Monitor").gateway(9).serviceKey())
                 .isNotZero();
+        assertThat(GatewayLine.parse("udp:1=127.0.0.1:2,rtp,Monitor")
+                        .udpGateway(9)
+                        .rtpClockHz())
+                .isEqualTo(90_000);
         assertThat(GatewayLine.parse("1=127.0.0.1:2,octets").gateway(9).serviceKey())
                 .isZero();
     }

@@ -1,0 +1,79 @@
+package org.tamanoir.rtp;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * RTCP (RFC 3550, 6): packets one behind the other, the first a report of a sender or receiver, or whatever RFC 5506
+ * allows. Stateless.
+ */
+final class RtpControl {
+    private static final int SENDER_REPORT = 200;
+    private static final int RECEIVER_REPORT = 201;
+    private static final int BYE = 203;
+    private static final int HEAD_OCTETS = 4;
+    private static final int SENDER_INFO_OCTETS = 20;
+    private static final int BLOCK_OCTETS = 24;
+    private static final int SSRC_OCTETS = 4;
+
+    private RtpControl() {}
+
+    /** What was said. */
+    interface Said {
+        void report(int ssrc, RtpReport report);
+
+        void bye(int ssrc);
+    }
+
+    /** Reads all packets of a datagram; returns null, or what is wrong: then what was before it has been said. */
+    static @Nullable String read(ByteBuffer memory, int at, int octets, Said said) {
+        int end = at + octets;
+        for (int next = at; next < end; ) {
+            if (end - next < HEAD_OCTETS) {
+                return "RTCP of " + (end - next) + " octets: at least 4 are wanted";
+            }
+            int first = memory.get(next) & 0xFF;
+            int length = HEAD_OCTETS * (1 + (memory.getShort(next + 2) & 0xFFFF));
+            if (first >> 6 != 2 || length > end - next) {
+                return "RTCP of another version than 2, or beyond its datagram";
+            }
+            if ((first & 0x20) != 0 && next + length != end) {
+                return "RTCP with padding in the midst";
+            }
+            String wrong = readOne(memory, next, length, memory.get(next + 1) & 0xFF, first & 0x1F, said);
+            if (wrong != null) {
+                return wrong;
+            }
+            next += length;
+        }
+        return null;
+    }
+
+    private static @Nullable String readOne(ByteBuffer memory, int at, int length, int type, int count, Said said) {
+        if (type == BYE) {
+            if (HEAD_OCTETS + count * SSRC_OCTETS > length) {
+                return "RTCP BYE of " + count + " sources beyond its end";
+            }
+            for (int i = 0; i < count; i++) {
+                said.bye(memory.getInt(at + HEAD_OCTETS + i * SSRC_OCTETS));
+            }
+        } else if (type == SENDER_REPORT || type == RECEIVER_REPORT) {
+            int head = HEAD_OCTETS + SSRC_OCTETS + (type == SENDER_REPORT ? SENDER_INFO_OCTETS : 0);
+            if (head + count * BLOCK_OCTETS > length) {
+                return "RTCP report of " + count + " blocks beyond its end";
+            }
+            for (int i = 0; i < count; i++) {
+                int block = at + head + i * BLOCK_OCTETS;
+                int loss = memory.getInt(block + 4);
+                said.report(
+                        memory.getInt(block),
+                        new RtpReport(
+                                loss >>> 24,
+                                loss << 8 >> 8,
+                                memory.getInt(block + 8) & 0xFFFF_FFFFL,
+                                memory.getInt(block + 12) & 0xFFFF_FFFFL));
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,55 @@
+package org.tamanoir.node.admin;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.rtp.RtpReport;
+import org.tamanoir.rtp.RtpSources;
+import org.tamanoir.rtp.RtpStatus;
+
+/** What the API shows of RTP, as openapi.yaml describes it. Any thread may call. */
+final class RtpViews {
+    private RtpViews() {}
+
+    /** All sources. */
+    record Rtp(List<Source> sources, long crowded) {
+        static Rtp of(RtpSources sources) {
+            return new Rtp(sources.status().stream().map(Source::of).toList(), sources.crowded());
+        }
+    }
+
+    /** One source. */
+    record Source(
+            String ssrc,
+            String sender,
+            int payloadType,
+            long received,
+            long lost,
+            long misordered,
+            double jitterMs,
+            boolean ended,
+            @Nullable Report report) {
+        static Source of(RtpStatus status) {
+            RtpReport report = status.report();
+            return new Source(
+                    String.format("%08x", status.ssrc()),
+                    Endpoint.toString(status.sender()),
+                    status.payloadType(),
+                    status.received(),
+                    status.lost(),
+                    status.misordered(),
+                    Math.round(status.jitterMs() * 1000) / 1000.0,
+                    status.hasEnded(),
+                    report == null
+                            ? null
+                            : new Report(
+                                    Math.round(report.fractionLost() * 1000 / 256.0) / 1000.0,
+                                    report.lost(),
+                                    report.highest(),
+                                    report.jitter()));
+        }
+    }
+
+    /** What a receiver said last. */
+    record Report(double fractionLost, int lost, long highest, long jitter) {}
+}
