@@ -41,7 +41,7 @@ class GatewayLineTest {
                 "127.0.0.1=127.0.0.1:2,octets|both of its addresses need a port",
                 "1=127.0.0.1,octets|both of its addresses need a port",
                 "1=0.0.0.0:2,octets|name the one that the far side has",
-                "1=127.0.0.1:2,lines|gateways have no format 'lines': there are length-prefixed, ",
+                "1=127.0.0.1:2,words|gateways have no format 'words': there are length-prefixed, ",
                 "1=127.0.0.1:2,rtp|and TCP the others",
                 "udp:1=127.0.0.1:2,rtp/8|CLOCK is 1000 to 999999 Hz",
                 "udp:1=127.0.0.1:2,octets|UDP, with 'udp:' in front, has the formats 'datagrams', 'rtp' and 'rtp/CLOCK'",
