@@ -39,6 +39,9 @@ public final class Anep {
     /** The largest packet, in octets: Packet Length has 16 bits. */
     public static final int MAX_PACKET_OCTETS = 65_535;
 
+    /** Where the packet length, in 16 bits, stands in the header. */
+    public static final int LENGTH_AT = 6;
+
     /** The largest packet that fits one UDP datagram over IPv4. */
     public static final int MAX_DATAGRAM_OCTETS = 65_507;
 

@@ -198,6 +198,9 @@ final class AnepHeader extends HeaderFormat {
 
     @Override
     boolean swapEnds(HeaderView view) {
+        if (view.folded) {
+            view.unfold();
+        }
         if (!view.has(HeaderView.SOURCE)
                 || !view.has(HeaderView.DESTINATION)
                 || view.contentLength(HeaderView.SOURCE) != view.contentLength(HeaderView.DESTINATION)) {
@@ -223,7 +226,7 @@ final class AnepHeader extends HeaderFormat {
     void resize(HeaderView view, int payloadBytes) {
         view.length = view.headerLength + payloadBytes;
         view.displaced = true;
-        view.buffer.putShort(view.offset + 6, (short) view.length);
+        view.buffer.putShort(view.offset + Anep.LENGTH_AT, (short) view.length);
         view.checksumStale = true;
     }
 

@@ -63,6 +63,11 @@ abstract class HeaderView {
     boolean repeatedOption;
     /** Octets have changed since the checksum was computed. */
     boolean checksumStale;
+    /** Only the header lies in {@link #buffer}; the payload lies in {@link #body}, from {@link #bodyOffset} on. */
+    boolean folded;
+
+    ByteBuffer body = BufferView.NOTHING;
+    int bodyOffset;
     /** The packet lies elsewhere, is longer or shorter, or goes elsewhere than when the view was pointed at it. */
     boolean displaced;
 
@@ -71,10 +76,14 @@ abstract class HeaderView {
         this.format = format;
     }
 
+    /** Has a folded packet lie in one piece, in the packet space: its header is others' too, and is never changed. */
+    abstract void unfold();
+
     /** The packet's bytes have been copied to {@code start} in {@code room}, where it lies from now on. */
     final void moveTo(ByteBuffer room, int start) {
         buffer = room;
         offset = start;
+        folded = false;
         displaced = true;
     }
 
@@ -99,6 +108,9 @@ abstract class HeaderView {
 
     /** Writes 32 bits from this index on of the content of an option that is there. */
     final void putInt(int slot, int index, int value) {
+        if (folded) {
+            unfold();
+        }
         int field = at(slot) + 4 + index;
         format.putWord(this, field, value >>> 16);
         format.putWord(this, field + 2, value);
@@ -106,6 +118,12 @@ abstract class HeaderView {
 
     /** Writes the first byte of the content of an option that is there. */
     final void putFirstByte(int slot, int value) {
+        if (folded) {
+            if (buffer.get(at(slot) + 4) == (byte) value) {
+                return;
+            }
+            unfold();
+        }
         int field = at(slot) + 4;
         if (has(CHECKSUM)) {
             format.putWord(this, field, value << 8 | buffer.get(field + 1) & 0xFF);

@@ -73,7 +73,47 @@ public final class Packet extends HeaderView {
         }
         checksumStale = false;
         displaced = false;
+        folded = false;
         return format.parse(this, buffer, offset, available);
+    }
+
+    /**
+     * Points this view at a packet whose header and payload lie apart.
+     *
+     * @param header a header alone from index 0 on, its own length for the packet's; it is not changed
+     * @param memory has the payload; it is not changed either until the packet is, in one piece elsewhere
+     * @return as {@link #parse}
+     */
+    public @Nullable ParseFault parseFolded(
+            ByteBuffer header, int headerOctets, ByteBuffer memory, int payloadOffset, int payloadOctets) {
+        ParseFault fault = parse(header, 0, headerOctets);
+        if (fault == null) {
+            if (body != memory) {
+                body = memory;
+            }
+            folded = true;
+            bodyOffset = payloadOffset;
+            length = headerLength + payloadOctets;
+        }
+        return fault;
+    }
+
+    @Override
+    void unfold() {
+        int payloadOctets = length - headerLength;
+        ByteBuffer room = space.reserve(length);
+        int start = room.position();
+        copyTo(room, start);
+        moveTo(room, start);
+        format.resize(this, payloadOctets);
+        space.commit(length);
+    }
+
+    /** Has the packet lie in one piece. */
+    private void join() {
+        if (folded) {
+            unfold();
+        }
     }
 
     /**
@@ -82,22 +122,38 @@ public final class Packet extends HeaderView {
      * #payload}, it is left behind by what moves the packet.
      */
     public ByteBuffer buffer() {
-        return lent ? loan().moved().whole(length) : buffer;
+        if (lent) {
+            return loan().moved().whole(length);
+        }
+        join();
+        return buffer;
     }
 
     /** Returns the index of the first octet in {@link #buffer}. */
     public int offset() {
-        return lent ? 0 : offset;
+        if (lent) {
+            return 0;
+        }
+        join();
+        return offset;
     }
 
     /** Copies the packet's octets to {@code at} in {@code target}, whose position and limit are not used or changed. */
     public void copyTo(ByteBuffer target, int at) {
-        target.put(at, buffer, offset, length);
+        if (folded) {
+            copyHeaderTo(target, at);
+            target.put(at + headerLength, body, bodyOffset, length - headerLength);
+        } else {
+            target.put(at, buffer, offset, length);
+        }
     }
 
     /** Copies the header with its options to {@code at} in {@code target}, as {@link #copyTo}. */
     public void copyHeaderTo(ByteBuffer target, int at) {
         target.put(at, buffer, offset, headerLength);
+        if (folded) {
+            target.putShort(at + Anep.LENGTH_AT, (short) length);
+        }
     }
 
     /** Returns the octets of the whole packet. */
@@ -331,7 +387,7 @@ public final class Packet extends HeaderView {
     /** Returns the payload octet at this index, 0 to 255: for searches, which leave the packet where it lies. */
     public int payloadOctet(int index) {
         Objects.checkIndex(index, payloadLength());
-        return buffer.get(offset + headerLength + index) & 0xFF;
+        return (folded ? body.get(bodyOffset + index) : buffer.get(offset + headerLength + index)) & 0xFF;
     }
 
     /**
@@ -342,6 +398,7 @@ public final class Packet extends HeaderView {
      */
     public ByteBuffer payload() {
         ServiceMemory own = lent ? loan().moved() : null;
+        join();
         checksumStale = true;
         return own != null
                 ? own.payload(headerLength, length)
@@ -354,6 +411,7 @@ public final class Packet extends HeaderView {
      * packet. In a service an option begins at {@link #optionOffset} behind the position.
      */
     public ByteBuffer look() {
+        join();
         return lookView.over(buffer, offset, offset + length);
     }
 
@@ -366,6 +424,7 @@ public final class Packet extends HeaderView {
      */
     public void setPayload(ByteBuffer source) {
         int octets = source.remaining();
+        join();
         if (octets <= payloadLength()) {
             // Absolute, since the source may lie in this packet, or be the payload view itself.
             buffer.put(offset + headerLength, source, source.position(), octets);
@@ -389,6 +448,7 @@ public final class Packet extends HeaderView {
             throw new IllegalArgumentException("payload of " + maxOctets + " octets: 0 to " + maxPayloadOctets()
                     + " fit behind a header of " + headerLength + "; send several packets");
         }
+        join();
         if (lent) {
             reserved = loan().memory().spare(headerLength + maxOctets);
             reservedOffset = 0;
@@ -447,6 +507,7 @@ public final class Packet extends HeaderView {
         if (longer > Anep.MAX_PACKET_OCTETS) {
             return false;
         }
+        join();
         if (lent && loan().hasMoved()) {
             // A packet that the service has octets of stays in the service's memory.
             format.addOption(this, option, loan().memory().spare(longer), 0);

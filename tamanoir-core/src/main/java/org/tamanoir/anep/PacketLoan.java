@@ -44,6 +44,19 @@ public final class PacketLoan {
         }
     }
 
+    /**
+     * Points the view, which is at a {@linkplain Packet#parseFolded folded} packet, at another one with the same header
+     * whose payload lies in the same memory.
+     */
+    public void nextFolded(int payloadOffset, int payloadOctets) {
+        packet.bodyOffset = payloadOffset;
+        packet.length = packet.headerLength + payloadOctets;
+        packet.checksumStale = false;
+        if (packet.reserved != null) {
+            packet.reserved = null;
+        }
+    }
+
     /** Gives the packet into a service's hands. Costs a store. */
     public void lend() {
         packet.lent = true;
@@ -148,6 +161,7 @@ public final class PacketLoan {
     public void leave() {
         if (!packet.lent && packet.buffer != BufferView.NOTHING) {
             packet.moveTo(BufferView.NOTHING, 0);
+            packet.body = BufferView.NOTHING;
             packet.length = 0;
             packet.payloadView.forget();
             packet.lookView.forget();
@@ -158,6 +172,9 @@ public final class PacketLoan {
     /** Returns the service's memory, with the packet in it. */
     ServiceMemory moved() {
         if (!moved) {
+            if (packet.folded) {
+                packet.unfold();
+            }
             memory.leave(packet.buffer, packet.offset, packet.length, packet.checksumStale);
             packet.moveTo(memory.take(), 0);
             moved = true;

@@ -104,7 +104,7 @@ final class UdpLink implements PacketLink {
                 return false;
             }
             int bytes = Math.min(batch.segmentBytes(message), batch.end(message) - at);
-            boolean good = packet.parse(batch.buffer(), at, bytes) == null;
+            boolean good = packet.parse(batch.buffer(message), at, bytes) == null;
             at += bytes;
             if (at >= batch.end(message) && ++message < messages) {
                 at = batch.start(message);

@@ -63,13 +63,13 @@ final class UdpReception implements Runnable, Peer {
     }
 
     private void walk(int messages) {
-        ByteBuffer buffer = batch.buffer();
         int packets = 0;
         long bytes = 0;
         for (message = 0; message < messages; message++) {
             int end = batch.end(message);
             int segment = Math.max(1, batch.segmentBytes(message));
             int at = batch.start(message);
+            ByteBuffer buffer = batch.buffer(message);
             do {
                 ParseFault fault = packet.parse(buffer, at, Math.min(segment, end - at));
                 if (fault == null) {

@@ -3,6 +3,7 @@ package org.tamanoir.ee;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Fold;
 import org.tamanoir.anep.Likeness;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
@@ -22,11 +23,16 @@ import org.tamanoir.transport.NoMemoryException;
  * one datagram may cause is asked for each; those of equal length that stand back to back are added to their way out
  * together. What the service does not simply send on ends the run, and goes the whole way from there.
  *
+ * <p>Folded datagrams are alike by their {@linkplain Fold header}: it is parsed, and made ready for the next hop, once.
+ * Where that one takes them folded they leave as they lie, with other octets in place of the header.
+ *
  * <p>Thread contract: the service's thread.
  */
 final class DatagramRuns {
     /** Datagrams that go the whole way for each that is learned from, which costs a tenth of what a datagram does. */
     private static final int STRANGERS = 8;
+    /** Folded messages that are made whole at once behind one that a service has not simply sent on. */
+    private static final int CHANGING = 64;
 
     private final PacketPath path;
     private final UdpReaction reaction;
@@ -37,7 +43,10 @@ final class DatagramRuns {
     private final ServiceThread thread;
     private final boolean isOn = !"off".equals(System.getProperty(PacketRuns.SWITCH));
     private final Likeness likeness = new Likeness();
+    private final FoldedHeader folded;
     private int strangers = STRANGERS;
+    /** Folded messages that are made whole at once, since the service changed the one before. */
+    private int changing;
 
     /** Where the run goes on to; null while there is none. */
     private @Nullable UdpEgress way;
@@ -49,6 +58,8 @@ final class DatagramRuns {
 
     private int length;
     private int packets;
+    /** Those gathered are folded. */
+    private boolean isFolded;
     /** Those gathered were to be handed on, and were not. */
     private boolean isTorn;
 
@@ -68,10 +79,21 @@ final class DatagramRuns {
 
         /** Returns its bytes; 0 for an empty one. */
         int length();
+
+        /** Returns the header that it has {@value Fold#OCTETS} octets in place of; null for a whole packet. */
+        @Nullable
+        Fold fold();
+
+        /** Makes it, and those behind it in its message, whole; false when they were dropped for want of memory. */
+        boolean unfold();
     }
 
-    /** @param path is made, but for this */
-    DatagramRuns(PacketPath path, UdpReaction reaction, PacketLoan loan, ServiceKeys keys, Traffic traffic) {
+    /**
+     * @param path is made, but for this
+     * @param typeId of Tamanoir's packets
+     */
+    DatagramRuns(
+            PacketPath path, UdpReaction reaction, PacketLoan loan, ServiceKeys keys, Traffic traffic, int typeId) {
         this.path = path;
         this.reaction = reaction;
         this.loan = loan;
@@ -79,6 +101,7 @@ final class DatagramRuns {
         this.keys = keys;
         this.traffic = traffic;
         this.thread = path.thread;
+        this.folded = new FoldedHeader(typeId);
     }
 
     /** Takes down what the datagram in hand is like, which goes the whole way, so that others can follow. */
@@ -113,10 +136,7 @@ final class DatagramRuns {
         if (to.isActiveNode && !packet.has(Option.HOP_BUDGET)) {
             return false; // It gets one, and moves.
         }
-        way = out;
-        hop = to;
-        memory = walk.memory();
-        isTorn = false;
+        begin(walk, out, to, false);
         try {
             run(walk, isServed, to);
         } catch (NoMemoryException e) {
@@ -130,6 +150,81 @@ final class DatagramRuns {
             way = null;
         }
         return true;
+    }
+
+    private void begin(Walk walk, UdpEgress out, RouteCacheEntry to, boolean areFolded) {
+        way = out;
+        hop = to;
+        memory = walk.memory();
+        isFolded = areFolded;
+        isTorn = false;
+    }
+
+    /**
+     * Takes the folded datagram at which the walk stands, and those behind it with the same header, if they leave folded,
+     * too.
+     *
+     * @return false when they are to be whole packets first, and none was taken
+     */
+    boolean takeFolded(Walk walk) {
+        Fold fold = walk.fold();
+        if (fold == null || !isOn || changing > 0 && changing-- > 0 || !path.isStraight() || !folded.open(fold, packet)) {
+            return false;
+        }
+        long key = packet.serviceKey();
+        boolean isServed = keys.isFirst(key) || keys.isAlias(key);
+        if (isServed ? !thread.isUnhindered() : key != ServiceKey.NONE) {
+            return false;
+        }
+        RouteCacheEntry to =
+                path.nextHops.hop(packet.destinationHigh(), packet.destinationLow(), packet.destinationPort());
+        if (to.link != null
+                || path.nextHops.marks()
+                || !(to.departure instanceof UdpEgress out)
+                || !folded.prepare(path.nextHops, to)
+                || !out.folds(folded.onward(), to)
+                || folded.octets() + walk.length() - Fold.OCTETS > to.maxBytes) {
+            return false;
+        }
+        packet.parseFolded(
+                folded.arrived(), folded.octets(), walk.memory(), walk.at() + Fold.OCTETS, walk.length() - Fold.OCTETS);
+        begin(walk, out, to, true);
+        try {
+            runFolded(walk, fold, isServed, to.maxBytes + Fold.OCTETS - folded.octets());
+        } catch (NoMemoryException e) {
+            end();
+            path.lacksMemory(e);
+        } catch (Abandoned e) {
+            packets = 0; // Who gave the instance up has counted them as dropped.
+            throw e;
+        } finally {
+            end();
+            way = null;
+        }
+        return true;
+    }
+
+    private void runFolded(Walk walk, Fold fold, boolean isServed, int maxBytes) {
+        while (true) {
+            traffic.in(packet.length());
+            if (isServed && !process()) {
+                changing = CHANGING;
+                return;
+            }
+            gather(walk.at(), walk.length());
+            if (!walk.next()) {
+                return;
+            }
+            if (walk.fold() != fold
+                    || walk.memory() != memory
+                    || walk.length() > maxBytes
+                    || isServed && !thread.isUnhindered()
+                    || path.dispatcher.isInTransit()) {
+                walk.putBack();
+                return;
+            }
+            loan.nextFolded(walk.at() + Fold.OCTETS, walk.length() - Fold.OCTETS);
+        }
     }
 
     /** A datagram with bytes behind its packet is like none: it counts as an anomaly. */
@@ -154,7 +249,10 @@ final class DatagramRuns {
             if (!walk.next()) {
                 return;
             }
-            if (isServed && !thread.isUnhindered() || path.dispatcher.isInTransit() || !isAlike(walk)) {
+            if (isServed && !thread.isUnhindered()
+                    || path.dispatcher.isInTransit()
+                    || walk.memory() != memory
+                    || !isAlike(walk)) {
                 walk.putBack();
                 return;
             }
@@ -209,8 +307,32 @@ final class DatagramRuns {
         if (gathered > 0 && way != null && hop != null && memory != null) {
             packets = 0;
             isTorn = true;
-            way.addRun(memory, start, length, gathered, hop);
+            if (!isFolded) {
+                way.addRun(memory, start, length, gathered, hop);
+            } else if (!way.addFolded(folded.onward(), memory, start, length, gathered, hop)) {
+                addWhole(way, hop, memory, gathered);
+            }
             isTorn = false;
+        }
+    }
+
+    /** Adds folded packets that do not go so any more since the run began, whole. */
+    private void addWhole(UdpEgress way, RouteCacheEntry hop, ByteBuffer memory, int gathered) {
+        int payload = length - Fold.OCTETS;
+        int bytes = folded.octets() + payload;
+        for (int i = 0; i < gathered; i++) {
+            ByteBuffer room;
+            try {
+                room = path.memory.reserve(bytes);
+            } catch (NoMemoryException e) {
+                traffic.drop(DropReason.NO_MEMORY, gathered - i);
+                return;
+            }
+            int at = room.position();
+            folded.writeOnward(room, at, bytes);
+            room.put(at + folded.octets(), memory, start + i * length + Fold.OCTETS, payload);
+            path.memory.commit(bytes);
+            way.addRun(room, at, bytes, 1, hop);
         }
     }
 }

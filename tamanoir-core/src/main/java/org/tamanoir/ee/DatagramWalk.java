@@ -1,14 +1,17 @@
 package org.tamanoir.ee;
 
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Fold;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSocket;
 
 /**
  * The walk along the datagrams of a batch, one after another where they lie, each of which is in hand meanwhile. Those
- * that the kernel joined into one message stand back to back.
+ * that the kernel joined into one message stand back to back. Those of a folded message are made whole when they are
+ * wanted so.
  *
  * <p>Thread contract: the service's thread.
  */
@@ -23,6 +26,7 @@ final class DatagramWalk implements DatagramRuns.Walk, LookAhead.Walk {
     private int end;
 
     private int segment = 1;
+    private @Nullable Fold fold;
     private int at;
     private int length;
     private boolean isPutBack;
@@ -32,14 +36,15 @@ final class DatagramWalk implements DatagramRuns.Walk, LookAhead.Walk {
         this.inHand = inHand;
         this.socket = socket;
         this.batch = batch;
-        this.memory = batch.buffer();
+        this.memory = batch.buffer(0);
+        batch.leaveFolded();
     }
 
     /** Begins before the first datagram of as many messages. */
     void begin(int messages) {
         this.messages = messages;
-        memory = batch.buffer();
         message = -1;
+        fold = null;
         at = 0;
         length = 0;
         end = 0;
@@ -72,14 +77,16 @@ final class DatagramWalk implements DatagramRuns.Walk, LookAhead.Walk {
         int from = at + length;
         int behind = end;
         int bytes = segment;
+        ByteBuffer in = memory;
         for (int i = message; i < messages; ) {
             for (; from < behind; from += bytes) {
                 if (ahead.isFull()) {
                     return;
                 }
-                ahead.see(memory, from, Math.min(from + bytes, behind));
+                ahead.see(in, from, Math.min(from + bytes, behind)); // Nothing is seen in what is folded.
             }
             if (++i < messages) {
+                in = batch.buffer(i);
                 from = batch.start(i);
                 behind = batch.end(i);
                 bytes = Math.max(1, batch.segmentBytes(i));
@@ -92,15 +99,21 @@ final class DatagramWalk implements DatagramRuns.Walk, LookAhead.Walk {
         if (message >= messages) {
             return; // It has ended, and the thread does not return from something else.
         }
-        long bytes = end - at - length;
         long datagrams = datagrams(end - at - length, segment);
+        long bytes = end - at - length + datagrams * unfolding(fold);
         while (++message < messages) {
             int more = batch.end(message) - batch.start(message);
-            bytes += more;
-            datagrams += Math.max(1, datagrams(more, Math.max(1, batch.segmentBytes(message))));
+            int behind = Math.max(1, datagrams(more, Math.max(1, batch.segmentBytes(message))));
+            bytes += more + (long) behind * unfolding(batch.fold(message));
+            datagrams += behind;
         }
         traffic.in(datagrams, bytes);
         traffic.drop(reason, datagrams);
+    }
+
+    /** Returns the bytes that a folded packet is longer as a whole one. */
+    private static int unfolding(@Nullable Fold fold) {
+        return fold == null ? 0 : fold.octets() - Fold.OCTETS;
     }
 
     private static int datagrams(int bytes, int segment) {
@@ -112,9 +125,31 @@ final class DatagramWalk implements DatagramRuns.Walk, LookAhead.Walk {
             return false;
         }
         inHand.take(socket, batch, message);
+        locate();
+        return true;
+    }
+
+    private void locate() {
+        memory = batch.buffer(message);
         at = batch.start(message);
         end = batch.end(message);
         segment = Math.max(1, batch.segmentBytes(message));
+        fold = batch.fold(message);
+    }
+
+    @Override
+    public @Nullable Fold fold() {
+        return fold;
+    }
+
+    @Override
+    public boolean unfold() {
+        if (!batch.unfold(message, at)) {
+            end = at + length;
+            return false;
+        }
+        locate();
+        length = Math.min(segment, end - at);
         return true;
     }
 

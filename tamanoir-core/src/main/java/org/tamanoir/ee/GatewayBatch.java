@@ -17,7 +17,6 @@ import org.tamanoir.transport.UdpBatch;
  * <p>Thread contract: one thread at a time.
  */
 final class GatewayBatch implements UdpBatch {
-    private static final int LENGTH_AT = 6;
 
     private final UdpGateway gateway;
     private final GatewayFlows flows;
@@ -76,12 +75,12 @@ final class GatewayBatch implements UdpBatch {
             do {
                 int length = Math.min(segment, under.end(m) - at);
                 if (!flows.admits(
-                        under.buffer(), at, length, under.addressHigh(m), under.addressLow(m), under.port(m))) {
+                        under.buffer(m), at, length, under.addressHigh(m), under.addressLow(m), under.port(m))) {
                     at += segment;
                     continue;
                 }
-                to.put(next, front).putShort(next + LENGTH_AT, (short) (front.length + length));
-                to.put(next + front.length, under.buffer(), at, length);
+                to.put(next, front).putShort(next + Anep.LENGTH_AT, (short) (front.length + length));
+                to.put(next + front.length, under.buffer(m), at, length);
                 next += front.length + length;
                 at += segment;
             } while (at < under.end(m));
@@ -117,9 +116,9 @@ final class GatewayBatch implements UdpBatch {
     }
 
     @Override
-    public ByteBuffer buffer() {
+    public ByteBuffer buffer(int message) {
         ByteBuffer known = packets;
-        return known == null ? under.buffer() : known;
+        return known == null ? under.buffer(origins[message]) : known;
     }
 
     @Override

@@ -142,7 +142,7 @@ final class PacketPath implements ServiceThread.Body {
                 packet, thread, dispatcher, drops, owner, context.config().unknownService());
         this.emitter = new Emitter(this, owner, context.config().typeId());
         this.runs = new PacketRuns(this, loan, keys, traffic);
-        this.datagramRuns = reaction == null ? null : new DatagramRuns(this, reaction, loan, keys, traffic);
+        this.datagramRuns = reaction == null ? null : new DatagramRuns(this, reaction, loan, keys, traffic, context.config().typeId());
         memory.inHand(loan);
         thread.carry(this);
     }
@@ -294,7 +294,11 @@ final class PacketPath implements ServiceThread.Body {
 
     /** Takes the datagram at which the walk stands, and of those behind it the ones that go with it. */
     void handle(DatagramRuns.Walk walk) {
-        if (datagramRuns == null || !datagramRuns.take(walk)) {
+        DatagramRuns together = datagramRuns;
+        if (walk.fold() != null && (together != null && together.takeFolded(walk) || !walk.unfold())) {
+            return; // What finds no memory to be whole in is counted as dropped.
+        }
+        if (together == null || !together.take(walk)) {
             handle(walk.memory(), walk.at(), walk.length());
         }
     }

@@ -88,7 +88,7 @@ final class SharedPorts {
             int start = batch.start(message);
             int end = batch.end(message);
             do {
-                UdpTaker service = deliver(port, from, batch.buffer(), start, Math.min(segment, end - start));
+                UdpTaker service = deliver(port, from, batch.buffer(message), start, Math.min(segment, end - start));
                 if (service != null) {
                     only = service;
                 }

@@ -77,6 +77,22 @@ final class UdpEgress implements Egress.Datagrams {
         held(packets);
     }
 
+    /** Returns whether packets with this header, alone from index 0 on, go folded to this next hop now. */
+    boolean folds(ByteBuffer header, RouteCacheEntry hop) {
+        return sender.folds(header, hop.high, hop.low, hop.port());
+    }
+
+    /** Adds folded packets, as {@link #addRun}; false when they do not go folded any more, and nothing was done. */
+    boolean addFolded(
+            ByteBuffer header, ByteBuffer memory, int offset, int length, int packets, RouteCacheEntry hop) {
+        boolean isAdded = sender.addFolded(
+                header, memory, offset, packets * length, length, hop.high, hop.low, hop.port());
+        if (isAdded) {
+            held(packets);
+        }
+        return isAdded;
+    }
+
     private void held(int packets) {
         if (heldPackets == 0) {
             memory.hold();

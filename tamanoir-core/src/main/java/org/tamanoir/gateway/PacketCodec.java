@@ -8,7 +8,6 @@ import org.tamanoir.transport.StreamCodec;
 
 /** Packets of one connection, all with the same header, from and into the units of a format. */
 final class PacketCodec implements StreamCodec {
-    private static final int LENGTH_AT = 6;
 
     private final StreamFormat format;
     private final byte[] header;
@@ -49,11 +48,11 @@ final class PacketCodec implements StreamCodec {
         packets.put(at, header);
         if (begins) {
             begins = false;
-            packets.putShort(at + LENGTH_AT, (short) header.length);
+            packets.putShort(at + Anep.LENGTH_AT, (short) header.length);
             return 0;
         }
         int payload = unit - format.prefixOctets();
-        packets.putShort(at + LENGTH_AT, (short) (header.length + payload));
+        packets.putShort(at + Anep.LENGTH_AT, (short) (header.length + payload));
         packets.put(at + header.length, units, start + format.prefixOctets(), payload);
         return unit;
     }

@@ -3,6 +3,7 @@ package org.tamanoir.sapf;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Fold;
 
 /**
  * The header that all packets of a flow have, octet for octet, but for their length. Word i of 64 bits stands for its
@@ -10,7 +11,7 @@ import org.tamanoir.anep.Anep;
  *
  * <p>Thread contract: immutable.
  */
-final class HeaderTemplate {
+final class HeaderTemplate implements Fold {
     /** The longest that is bound, in octets: what a binding may cost its node. */
     static final int MAX_OCTETS = 256;
 
@@ -64,7 +65,8 @@ final class HeaderTemplate {
         return hash ^ hash >>> 32;
     }
 
-    int octets() {
+    @Override
+    public int octets() {
         return octets;
     }
 
@@ -82,11 +84,8 @@ final class HeaderTemplate {
         return (octets & 4) == 0 || memory.getInt(at + octets - 4) == (int) (words[whole] >>> 32);
     }
 
-    /**
-     * Writes the header of a packet of that many octets. Up to four octets behind it are overwritten, too: the payload is
-     * to be written afterwards.
-     */
-    void write(ByteBuffer memory, int at, int length) {
+    @Override
+    public void write(ByteBuffer memory, int at, int length) {
         memory.putLong(at, words[0] | length);
         for (int i = 1; i < words.length; i++) {
             memory.putLong(at + 8 * i, words[i]);

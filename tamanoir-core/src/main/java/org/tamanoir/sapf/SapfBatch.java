@@ -5,13 +5,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Fold;
 import org.tamanoir.transport.UdpBatch;
 
 /**
- * A batch in which all packets are ANEP. One that came so stays where it is, which costs a look at the first octet of
- * each datagram. Where one came otherwise, all are written into this batch's own memory, one behind the other: those
- * that came with a selector behind the header that it stands for. Messages for this node itself, and what has to be
- * dropped, are left out. What finds no room there ends as {@link DropReason#NO_MEMORY}.
+ * A batch in which all packets are ANEP, or folded where its reader takes that. All stay where they are: a batch that came
+ * as ANEP costs a look at the first octet of each datagram. A folded message becomes whole packets in this batch's own
+ * memory, one behind the other, each behind the header that its selector stands for; those that find no room there end as
+ * {@link DropReason#NO_MEMORY}. Messages for this node itself, and what has to be dropped, are left out.
  *
  * <p>Thread contract: one thread at a time.
  */
@@ -19,6 +20,7 @@ final class SapfBatch implements UdpBatch {
     private final Sapf sapf;
     private final SapfSocket socket;
     private final UdpBatch under;
+    private boolean leavesFolded;
     /** Null before the first that is needed. */
     private @Nullable ByteBuffer own;
 
@@ -30,8 +32,14 @@ final class SapfBatch implements UdpBatch {
     private int[] segments = new int[64];
     /** The message of the batch under this that each came in. */
     private int[] origins = new int[64];
+    /** Those of folded messages. */
+    private @Nullable HeaderTemplate[] headers = new @Nullable HeaderTemplate[64];
+    /** Whether each lies in this batch's own memory. */
+    private boolean[] isOwn = new boolean[64];
 
     private int messages;
+    /** Of all folded messages, when they have become whole packets. */
+    private int unfoldedOctets;
     /** Where the next datagram is written. */
     private int next;
 
@@ -56,13 +64,14 @@ final class SapfBatch implements UdpBatch {
             return count;
         }
         messages = 0;
+        unfoldedOctets = 0;
         next = 0;
         isTimed = false;
         packets = 0;
-        ByteBuffer from = under.buffer();
         for (int m = 0; m < count; m++) {
+            ByteBuffer from = under.buffer(m);
             if (isAnep(from, m)) {
-                copy(m, from, under.start(m), under.end(m), under.segmentBytes(m));
+                add(m, under.start(m), under.end(m), under.segmentBytes(m), null);
                 continue;
             }
             int end = under.end(m);
@@ -72,13 +81,31 @@ final class SapfBatch implements UdpBatch {
             }
         }
         sapf.received(packets);
+        if (!leavesFolded) {
+            unfoldAll();
+        }
         return messages;
     }
 
+    /** Makes whole packets of all, and leaves out those that there is no memory for. */
+    private void unfoldAll() {
+        int left = 0;
+        for (int i = 0; i < messages; i++) {
+            if (unfold(i, starts[i])) {
+                starts[left] = starts[i];
+                ends[left] = ends[i];
+                segments[left] = segments[i];
+                origins[left] = origins[i];
+                headers[left] = null;
+                isOwn[left++] = isOwn[i];
+            }
+        }
+        messages = left;
+    }
+
     private boolean isAnep(int count) {
-        ByteBuffer from = under.buffer();
         for (int m = 0; m < count; m++) {
-            if (!isAnep(from, m)) {
+            if (!isAnep(under.buffer(m), m)) {
                 return false;
             }
         }
@@ -104,13 +131,13 @@ final class SapfBatch implements UdpBatch {
     /** Takes the datagram that lies there, and those behind it that go with it; returns where the next one begins. */
     private int take(int m, ByteBuffer from, int at, int length, int end) {
         if (!Selector.begins(from.get(at))) {
-            copy(m, from, at, at + length, length);
+            add(m, at, at + length, length, null);
         } else if (length < Selector.OCTETS) {
             drop(m, DropReason.SHORT, length);
         } else {
             long selector = from.getLong(at);
             if (Selector.isIssued(selector)) {
-                return expand(m, selector, from, at, length, end);
+                return admit(m, selector, from, at, length, end);
             }
             takeWellKnown(m, selector, from, at, length);
         }
@@ -119,7 +146,7 @@ final class SapfBatch implements UdpBatch {
 
     private void takeWellKnown(int m, long selector, ByteBuffer from, int at, int length) {
         if (selector == Selector.TUNNEL) {
-            copy(m, from, at + Selector.OCTETS, at + length, length - Selector.OCTETS);
+            add(m, at + Selector.OCTETS, at + length, length - Selector.OCTETS, null);
         } else if (selector == Selector.CONTROL) {
             sapf.control(socket, from, at, length, under.addressHigh(m), under.addressLow(m), under.port(m), nowNs());
         } else {
@@ -127,15 +154,13 @@ final class SapfBatch implements UdpBatch {
         }
     }
 
-    /** Writes the packet, and those of the same selector and length behind it in its message, as one message. */
-    private int expand(int m, long selector, ByteBuffer from, int at, int length, int end) {
+    /** Takes the packet, and those of the same selector and length behind it in its message, as one message. */
+    private int admit(int m, long selector, ByteBuffer from, int at, int length, int end) {
         Binding binding = admit(m, selector, length);
         if (binding == null) {
             return at + length;
         }
-        HeaderTemplate header = binding.header;
-        int payload = length - Selector.OCTETS;
-        int octets = header.octets() + payload;
+        int octets = binding.header.octets() + length - Selector.OCTETS;
         if (octets > Anep.MAX_PACKET_OCTETS) {
             drop(m, DropReason.PACKET_TOO_LONG, length);
             return at + length;
@@ -145,24 +170,41 @@ final class SapfBatch implements UdpBatch {
             behind += length;
         }
         int taken = (behind - at) / length;
-        ByteBuffer to = room(taken * octets);
-        if (to == null) {
-            dropAll(m, at, behind, length);
-            return behind;
-        }
-        int start = next;
-        int write = start;
-        for (int read = at; read < behind; read += length) {
-            header.write(to, write, octets);
-            Octets.copy(from, read + Selector.OCTETS, to, write + header.octets(), payload);
-            write += octets;
-        }
-        next = write;
-        add(m, start, write, octets);
+        add(m, at, behind, length, binding.header);
+        unfoldedOctets += taken * octets;
         binding.packets += taken;
         binding.octets += behind - at;
         packets += taken;
         return behind;
+    }
+
+    @Override
+    public boolean unfold(int message, int from) {
+        HeaderTemplate header = isAnep ? null : headers[message];
+        if (header == null) {
+            return true;
+        }
+        int length = segments[message];
+        int end = ends[message];
+        int payload = length - Selector.OCTETS;
+        int octets = header.octets() + payload;
+        ByteBuffer folded = under.buffer(origins[message]);
+        ByteBuffer to = room((end - from) / length * octets);
+        if (to == null) {
+            dropAll(origins[message], (end - from) / length, length);
+            return false;
+        }
+        starts[message] = next;
+        for (int read = from; read < end; read += length) {
+            header.write(to, next, octets);
+            Octets.copy(folded, read + Selector.OCTETS, to, next + header.octets(), payload);
+            next += octets;
+        }
+        ends[message] = next;
+        segments[message] = octets;
+        headers[message] = null;
+        isOwn[message] = true;
+        return true;
     }
 
     /** Returns the binding of a selector that this source may use now; else null, and the packet is dropped. */
@@ -192,30 +234,21 @@ final class SapfBatch implements UdpBatch {
         sapf.drop(reason, under.addressHigh(m), under.addressLow(m), under.port(m), octets);
     }
 
-    private void dropAll(int m, int at, int end, int segment) {
-        for (int each = at; each < end; each += Math.max(1, segment)) {
-            drop(m, DropReason.NO_MEMORY, Math.min(segment, end - each));
+    private void dropAll(int m, int datagrams, int octets) {
+        for (int i = 0; i < datagrams; i++) {
+            drop(m, DropReason.NO_MEMORY, octets);
         }
     }
 
-    private void copy(int m, ByteBuffer from, int at, int end, int segment) {
-        ByteBuffer to = room(end - at);
-        if (to == null) {
-            dropAll(m, at, end, segment);
-            return;
-        }
-        Octets.copy(from, at, to, next, end - at);
-        add(m, next, next + end - at, segment);
-        next += end - at;
-    }
-
-    private void add(int m, int start, int end, int segment) {
+    private void add(int m, int start, int end, int segment, @Nullable HeaderTemplate header) {
         if (messages == starts.length) {
             grow(2 * messages);
         }
         starts[messages] = start;
         ends[messages] = end;
         segments[messages] = segment;
+        headers[messages] = header;
+        isOwn[messages] = false;
         origins[messages++] = m;
     }
 
@@ -224,17 +257,24 @@ final class SapfBatch implements UdpBatch {
         ends = Arrays.copyOf(ends, size);
         segments = Arrays.copyOf(segments, size);
         origins = Arrays.copyOf(origins, size);
+        headers = Arrays.copyOf(headers, size);
+        isOwn = Arrays.copyOf(isOwn, size);
     }
 
-    /** Returns memory with room for so many octets more, and what a copy writes behind them; null when there is none. */
+    /**
+     * Returns memory with room for so many octets more, and what a copy writes behind them; null when there is none. It
+     * grows before the first packet of a batch alone: those that lie in it may be on their way out.
+     */
     private @Nullable ByteBuffer room(int octets) {
         int wanted = next + octets + Octets.SLACK;
         ByteBuffer known = own;
-        if (known == null || known.capacity() < wanted) {
-            known = sapf.memory().larger(known, next, wanted);
-            own = known == null ? own : known;
+        if (next == 0 && (known == null || known.capacity() < unfoldedOctets + Octets.SLACK)) {
+            ByteBuffer larger = sapf.memory().larger(known, 0, unfoldedOctets + Octets.SLACK);
+            larger = larger == null ? sapf.memory().larger(known, 0, wanted) : larger;
+            known = larger == null ? known : larger;
+            own = known;
         }
-        return known;
+        return known == null || known.capacity() < wanted ? null : known;
     }
 
     private long nowNs() {
@@ -250,9 +290,19 @@ final class SapfBatch implements UdpBatch {
     }
 
     @Override
-    public ByteBuffer buffer() {
+    public void leaveFolded() {
+        leavesFolded = true;
+    }
+
+    @Override
+    public @Nullable Fold fold(int message) {
+        return isAnep ? null : headers[message];
+    }
+
+    @Override
+    public ByteBuffer buffer(int message) {
         ByteBuffer known = own;
-        return isAnep || known == null ? under.buffer() : known;
+        return isAnep || known == null || !isOwn[message] ? under.buffer(origin(message)) : known;
     }
 
     @Override

@@ -11,7 +11,8 @@ import org.tamanoir.transport.UdpSocket;
  * from packet to packet keeps a flow ANEP, and the neighbour always gets back what would have been sent.
  *
  * <p>What leaves with a selector is copied to where it stands back to back, since the kernel takes datagrams of equal
- * length from there as one, and the memory of packets stays as it is for whoever sends it elsewhere, too.
+ * length from there as one, and the memory of packets stays as it is for whoever sends it elsewhere, too. Packets that
+ * come with a selector stand so already: in those that go on as they came the other one is written over it.
  *
  * <p>Thread contract: one thread.
  */
@@ -97,7 +98,48 @@ final class SapfSender implements UdpSender {
             return;
         }
         write(to, selector, buffer, at + flow.header.octets(), length - flow.header.octets());
+        refresh(flow, selector);
+    }
+
+    @Override
+    public boolean folds(ByteBuffer header, long high, long low, int port) {
+        Flow flow = flow(header, high, low, port);
+        return flow != null && flow.selector(nowNs()) != Selector.NONE;
+    }
+
+    /** Returns the flow of a header alone; null when it is none's. */
+    private @Nullable Flow flow(ByteBuffer header, long high, long low, int port) {
+        Neighbour to = neighbour(high, low, port);
+        return to == null ? null : flow(to, header, 0, header.getShort(6) & 0xFFFF);
+    }
+
+    @Override
+    public boolean addFolded(
+            ByteBuffer header,
+            ByteBuffer buffer,
+            int offset,
+            int bytes,
+            int segmentBytes,
+            long high,
+            long low,
+            int port) {
+        Flow flow = flow(header, high, low, port);
+        long selector = flow == null ? Selector.NONE : flow.selector(nowNs());
+        if (flow == null || selector == Selector.NONE) {
+            return false;
+        }
+        for (int at = offset; at < offset + bytes; at += segmentBytes) {
+            buffer.putLong(at, selector);
+            packets++;
+        }
+        sender.addRun(buffer, offset, bytes, segmentBytes, high, low, port);
+        refresh(flow, selector);
+        return true;
+    }
+
+    private void refresh(Flow flow, long selector) {
         if (flow.refreshes(nowNs())) {
+            Neighbour to = flow.to;
             control().bound(Control.REFRESH, flow.request, selector, sapf.lifetimeS(), to.high, to.low, to.port);
         }
     }

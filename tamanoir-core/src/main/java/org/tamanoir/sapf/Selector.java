@@ -1,5 +1,7 @@
 package org.tamanoir.sapf;
 
+import org.tamanoir.anep.Fold;
+
 /**
  * The 64 bits that a packet in SAPF begins with, big-endian.
  *
@@ -19,7 +21,7 @@ package org.tamanoir.sapf;
  * <p>An ANEP packet begins with 0x01, so the first octet tells: 0x80 and more is SAPF, 0x00 is SAPF or broken.
  */
 final class Selector {
-    static final int OCTETS = 8;
+    static final int OCTETS = Fold.OCTETS;
 
     /** No selector: never sent with a packet, and in an answer that there is none. */
     static final long NONE = 0;

@@ -83,7 +83,7 @@ final class NativeUdpBatch implements UdpBatch {
     }
 
     @Override
-    public ByteBuffer buffer() {
+    public ByteBuffer buffer(int message) {
         return buffer;
     }
 

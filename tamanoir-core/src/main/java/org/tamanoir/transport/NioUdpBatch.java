@@ -68,7 +68,7 @@ final class NioUdpBatch implements UdpBatch {
     }
 
     @Override
-    public ByteBuffer buffer() {
+    public ByteBuffer buffer(int message) {
         return buffer;
     }
 

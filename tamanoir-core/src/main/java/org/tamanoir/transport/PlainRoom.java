@@ -54,7 +54,7 @@ final class PlainRoom {
         int bytes = headers.bytes(rule, isIpv6);
         int payload = messages.length(m);
         headers.put(
-                batch.buffer(),
+                batch.buffer(m),
                 at - bytes,
                 rule,
                 isIpv6,

@@ -1,6 +1,8 @@
 package org.tamanoir.transport;
 
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Fold;
 
 /**
  * Datagrams that one call received. A message is one datagram, or several of the same size from the same sender
@@ -8,10 +10,10 @@ import java.nio.ByteBuffer;
  * if need be.
  */
 public interface UdpBatch {
-    /** Returns the one direct, big-endian buffer in which all messages lie. */
-    ByteBuffer buffer();
+    /** Returns the direct, big-endian buffer in which the message lies; mostly the same one for all. */
+    ByteBuffer buffer(int message);
 
-    /** Returns the index of the message's first byte in {@link #buffer}. */
+    /** Returns the index of the message's first byte in its {@link #buffer}. */
     int start(int message);
 
     /** Returns the index behind the message's last byte. */
@@ -28,6 +30,27 @@ public interface UdpBatch {
 
     /** Returns the sender's port. */
     int port(int message);
+
+    /** Leaves messages folded from now on, for who looks at {@link #fold}. */
+    default void leaveFolded() {}
+
+    /**
+     * Returns the header that each datagram of the message has {@value Fold#OCTETS} octets in place of; null where the
+     * datagrams are whole packets, as they all are for who has not asked for others.
+     */
+    default @Nullable Fold fold(int message) {
+        return null;
+    }
+
+    /**
+     * Makes whole packets of a folded message's datagrams from the one on that begins at {@code at}: where the message
+     * lies, and the bytes of each, is another matter then.
+     *
+     * @return false when there is no memory for them: they are counted as dropped
+     */
+    default boolean unfold(int message, int at) {
+        return true;
+    }
 
     /** Returns the message's SO_MARK; 0 where the socket does not {@linkplain UdpSocket#receiveInTransit receive in transit}. */
     default int mark(int message) {

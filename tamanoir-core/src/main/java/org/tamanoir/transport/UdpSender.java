@@ -38,6 +38,33 @@ public interface UdpSender {
         }
     }
 
+    /**
+     * Returns whether packets with this header go {@linkplain UdpBatch#fold folded} to this address now.
+     *
+     * @param header alone from index 0 on, with its own length for the packet's
+     */
+    default boolean folds(ByteBuffer header, long addressHigh, long addressLow, int port) {
+        return false;
+    }
+
+    /**
+     * Adds folded datagrams that stand back to back, as {@link #addRun}, and writes what goes in place of their header.
+     *
+     * @param header as {@link #folds}
+     * @return false when they do not go folded, and nothing was done
+     */
+    default boolean addFolded(
+            ByteBuffer header,
+            ByteBuffer buffer,
+            int offset,
+            int bytes,
+            int segmentBytes,
+            long addressHigh,
+            long addressLow,
+            int port) {
+        return false;
+    }
+
     /** Sends all that was added; waits, bounded, while the socket's send buffer is full. */
     void flush();
 

@@ -37,7 +37,11 @@ final class UdpFarEnd implements AutoCloseable {
     }
 
     UdpFarEnd(TransportKind kind, String host, int port) throws IOException {
-        socket = UdpSockets.bind(kind, new InetSocketAddress(InetAddress.getByName(host), port));
+        this(UdpSockets.bind(kind, new InetSocketAddress(InetAddress.getByName(host), port)));
+    }
+
+    UdpFarEnd(UdpSocket socket) {
+        this.socket = socket;
         batch = socket.newBatch();
         sender = socket.newSender();
     }
@@ -97,7 +101,7 @@ final class UdpFarEnd implements AutoCloseable {
             do {
                 int bytes = Math.min(batch.segmentBytes(m), end - start);
                 byte[] copy = new byte[bytes];
-                batch.buffer().get(start, copy);
+                batch.buffer(m).get(start, copy);
                 arrived.add(copy);
                 ports.add(batch.port(m));
                 start += Math.max(1, bytes);

@@ -38,18 +38,41 @@ class SapfBoundsTest {
 
     @Test
     void whatFindsNoneIsDroppedByNameAndOthersGoOn() throws IOException {
-        byte[] anep = SapfEnd.packet(1, "a");
-        byte[] tunnelled = ByteBuffer.allocate(Selector.OCTETS + anep.length)
-                .putLong(Selector.TUNNEL)
-                .put(anep)
-                .array();
-        try (SapfEnd node = SapfEnd.issuing(new AtomicLong(1), 8, 0);
-                SapfEnd sender = SapfEnd.plain()) {
-            sender.send(node, tunnelled, tunnelled);
+        AtomicLong clockNs = new AtomicLong(1);
+        byte[] packet = SapfEnd.packet(1, "a");
+        byte[] another = SapfEnd.packet(2, "a");
+        try (SapfEnd node = SapfEnd.issuing(clockNs, 8, 0);
+                SapfEnd sender = SapfEnd.asking(clockNs, node.address())) {
+            sender.bind(node, packet);
+            sender.send(node, packet, packet);
             assertThat(node.receive()).isEmpty();
             assertThat(node.dropped(DropReason.NO_MEMORY)).isEqualTo(2);
-            sender.send(node, anep);
-            assertThat(node.receive()).containsExactly(anep);
+            sender.send(node, another);
+            assertThat(node.receive()).containsExactly(another);
+        }
+    }
+
+    @Test
+    void whatGoesOnFoldedNeedsNone() throws IOException {
+        AtomicLong clockNs = new AtomicLong(1);
+        byte[] header = SapfEnd.packet(1, "");
+        try (SapfEnd last = SapfEnd.issuing(clockNs);
+                SapfEnd node = SapfEnd.between(clockNs, last.address(), 0);
+                SapfEnd sender = SapfEnd.asking(clockNs, node.address())) {
+            sender.bind(node, header);
+            node.bind(last, header);
+            node.leaveFolded();
+            byte[][] packets = new byte[40][];
+            for (int i = 0; i < packets.length; i++) {
+                packets[i] = SapfEnd.packet(1, i % 9 == 8 ? "shorter " + i : "number " + (100 + i));
+            }
+            sender.send(node, packets);
+            int switched = 0;
+            while (switched < packets.length) {
+                switched += node.switchOn(last, header);
+            }
+            assertThat(last.exchange(node, packets.length)).containsExactly(packets);
+            assertThat(last.sapf.statistics().packetsIn()).isEqualTo(packets.length);
         }
     }
 

@@ -70,6 +70,12 @@ final class SapfEnd implements AutoCloseable {
         return new SapfEnd(bind(0), new SapfSettings(false, List.of(next), LIFETIME), clockNs);
     }
 
+    /** An end that issues selectors, has so much memory to make whole packets in, and asks that one. */
+    static SapfEnd between(AtomicLong clockNs, InetSocketAddress next, long memoryOctets) throws IOException {
+        SapfSettings both = new SapfSettings(true, List.of(next), LIFETIME);
+        return new SapfEnd(bind(0), both, clockNs, GROWTH, new BatchMemory(memoryOctets));
+    }
+
     /** An end that knows nothing of selectors. */
     static SapfEnd plain() throws IOException {
         return new SapfEnd(bind(0), SapfSettings.OFF, new AtomicLong());
@@ -113,10 +119,44 @@ final class SapfEnd implements AutoCloseable {
         for (int m = 0; m < messages; m++) {
             for (int at = batch.start(m); at < batch.end(m); at += batch.segmentBytes(m)) {
                 byte[] packet = new byte[Math.min(batch.segmentBytes(m), batch.end(m) - at)];
-                batch.buffer().get(at, packet);
+                batch.buffer(m).get(at, packet);
                 packets.add(packet);
             }
         }
+        return packets;
+    }
+
+    /** Leaves folded packets folded from now on. */
+    void leaveFolded() {
+        batch.leaveFolded();
+    }
+
+    /** Receives folded packets and sends them on as they lie, behind a header; returns how many. */
+    int switchOn(SapfEnd to, byte[] header) throws IOException {
+        assertThat(socket.awaitReadable(PATIENCE)).as("a datagram arrives").isTrue();
+        InetSocketAddress address = to.address();
+        long high = Addresses.high(address.getAddress());
+        long low = Addresses.low(address.getAddress());
+        ByteBuffer alone = ByteBuffer.wrap(header);
+        int packets = 0;
+        int messages = socket.receive(batch);
+        for (int m = 0; m < messages; m++) {
+            assertThat(batch.fold(m)).as("message %s comes folded", m).isNotNull();
+            assertThat(sender.folds(alone, high, low, address.getPort())).isTrue();
+            int bytes = batch.end(m) - batch.start(m);
+            assertThat(sender.addFolded(
+                            alone,
+                            batch.buffer(m),
+                            batch.start(m),
+                            bytes,
+                            batch.segmentBytes(m),
+                            high,
+                            low,
+                            address.getPort()))
+                    .isTrue();
+            packets += bytes / batch.segmentBytes(m);
+        }
+        sender.flush();
         return packets;
     }
 

@@ -83,7 +83,7 @@ class SapfFuzzTest {
             int messages = socket.receive(opened);
             for (int m = 0; m < messages; m++) {
                 byte[] packet = new byte[opened.end(m) - opened.start(m)];
-                opened.buffer().get(opened.start(m), packet);
+                opened.buffer(m).get(opened.start(m), packet);
                 Origin origin = wire.originOf(packet, opened.addressLow(m));
                 assertThat(origin).as("seed %s, after %s datagrams", SEED, sent).isNotEqualTo(Origin.NONE);
                 if (origin == Origin.SELECTOR) {
@@ -322,7 +322,7 @@ class SapfFuzzTest {
         // ---- batch
 
         @Override
-        public ByteBuffer buffer() {
+        public ByteBuffer buffer(int message) {
             return memory;
         }
 

@@ -160,7 +160,7 @@ final class SimUdpSocket implements UdpSocket {
         }
 
         @Override
-        public ByteBuffer buffer() {
+        public ByteBuffer buffer(int message) {
             return buffer;
         }
 

@@ -97,7 +97,7 @@ final class UdpTesting {
         boolean joined = batch.segmentBytes(m) < end - start;
         do {
             int length = Math.min(batch.segmentBytes(m), end - start);
-            byte[] bytes = copy(batch.buffer(), start, length);
+            byte[] bytes = copy(batch.buffer(m), start, length);
             datagrams.add(new Datagram(bytes, batch.addressHigh(m), batch.addressLow(m), batch.port(m), joined));
             start += length;
         } while (start < end);

@@ -96,7 +96,7 @@ class UdpTransitTest {
                 for (int m = 0; m < messages; m++) {
                     int length = lengths[next++];
                     assertThat(batch.end(m) - batch.start(m)).isEqualTo(length);
-                    assertThat(batch.buffer().slice(batch.start(m), length)).isEqualTo(data.slice(length, length));
+                    assertThat(batch.buffer(m).slice(batch.start(m), length)).isEqualTo(data.slice(length, length));
                     assertThat(batch.addressLow(m)).isEqualTo(low(from));
                     assertThat(batch.port(m)).isEqualTo(1234);
                     assertThat(batch.hopsLeft(m)).isEqualTo(17);
@@ -130,7 +130,7 @@ class UdpTransitTest {
                 int messages = receive(receiver, batch);
                 for (int m = 0; m < messages; m++) {
                     next += next % 100 == 50 ? 1 : 0;
-                    assertThat(batch.buffer().getInt(batch.start(m))).isEqualTo(next++);
+                    assertThat(batch.buffer(m).getInt(batch.start(m))).isEqualTo(next++);
                 }
             }
         }

@@ -100,7 +100,7 @@ final class TransitEnd implements AutoCloseable {
             int segment = Math.max(1, batch.segmentBytes(m));
             for (int start = batch.start(m); start < batch.end(m); start += segment) {
                 byte[] bytes = new byte[Math.min(segment, batch.end(m) - start)];
-                batch.buffer().get(start, bytes);
+                batch.buffer(m).get(start, bytes);
                 arrived.add(new Datagram(bytes, from, batch.hopsLeft(m), batch.trafficClass(m)));
             }
         }

@@ -53,7 +53,7 @@ final class Batch implements UdpBatch {
     }
 
     @Override
-    public ByteBuffer buffer() {
+    public ByteBuffer buffer(int message) {
         return memory;
     }
 

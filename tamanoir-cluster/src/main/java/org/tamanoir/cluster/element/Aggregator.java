@@ -247,11 +247,11 @@ public final class Aggregator implements Runnable, AutoCloseable {
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
     private void walk(UdpBatch batch, int messages) {
-        ByteBuffer memory = batch.buffer();
         long nowNs = order == null ? 0 : System.nanoTime();
         long count = 0;
         long sum = 0;
         for (int message = 0; message < messages; message++) {
+            ByteBuffer memory = batch.buffer(message);
             int at = batch.start(message);
             int end = batch.end(message);
             int segment = Math.max(1, batch.segmentBytes(message));

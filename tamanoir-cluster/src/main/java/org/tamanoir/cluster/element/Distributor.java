@@ -98,11 +98,11 @@ public final class Distributor implements Runnable, AutoCloseable {
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
     private void spray(UdpBatch batch, int messages) {
         membership.update(sprayer);
-        ByteBuffer memory = batch.buffer();
         int largest = sprayer.maxDatagramBytes();
         long count = 0;
         long sum = 0;
         for (int message = 0; message < messages; message++) {
+            ByteBuffer memory = batch.buffer(message);
             int end = batch.end(message);
             int at = batch.start(message);
             int segment = Math.max(1, batch.segmentBytes(message));

@@ -168,7 +168,7 @@ final class Session {
      * @param portOffset by which ports are above those of the members: 1 where RTCP comes in, else 0
      */
     void receive(UdpBatch batch, int messages, UdpSender sender, int portOffset, long nowNs) {
-        ByteBuffer buffer = batch.buffer();
+        ByteBuffer buffer = batch.buffer(0); // Messages of its sockets lie in one.
         source = null;
         port = 0;
         runs.clear(); // What a batch that failed left behind lies in memory that has other datagrams now.

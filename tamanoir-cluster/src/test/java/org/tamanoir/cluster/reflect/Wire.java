@@ -98,7 +98,7 @@ final class Wire implements UdpBatch, UdpSender {
     }
 
     @Override
-    public ByteBuffer buffer() {
+    public ByteBuffer buffer(int message) {
         return buffer;
     }
 
