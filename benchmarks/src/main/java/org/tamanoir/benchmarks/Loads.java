@@ -30,6 +30,7 @@ final class Loads {
             entry("udp-sink", UdpSink::run),
             entry("udp-flood", UdpFlood::run),
             entry("wire-flood", WireFlood::run),
+            entry("wire-sink", WireSink::run),
             entry("reflect-sink", ReflectSink::run),
             entry("destination-flood", DestinationFlood::run),
             entry("destination-sink", DestinationSink::run),

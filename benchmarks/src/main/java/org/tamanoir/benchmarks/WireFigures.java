@@ -9,8 +9,9 @@ import picocli.CommandLine.Option;
 
 /**
  * {@code benchmarks wire}: packets that a node takes, serves and sends on for each second of its processor time, as ANEP
- * with options for source, destination and service key, and as SAPF; turn by turn, a new node each time. The sender is
- * the same: a node that does not accept SAPF gets ANEP from it.
+ * with options for source, destination and service key, and as SAPF, which ends at the node or goes on to the next hop;
+ * turn by turn, a new node each time. Sender and next hop are the same: a node that does not accept SAPF gets ANEP, and one
+ * that does not ask for selectors sends it.
  */
 @Command(
         name = "wire",
@@ -50,24 +51,41 @@ final class WireFigures extends CheckedCommand {
         System.out.println("packets for each second of the node's processor time, payload of " + payload
                 + " octets, median (least to most) of " + rounds + " rounds of " + windowS + " s");
         List<Double> anep = new ArrayList<>();
+        List<Double> ending = new ArrayList<>();
         List<Double> sapf = new ArrayList<>();
         try (Processes processes = new Processes()) {
             for (int round = 0; round < rounds; round++) {
-                anep.add(rate(processes, bytes));
-                sapf.add(rate(processes, bytes, "--sapf"));
+                anep.add(rate(processes, bytes, false, false));
+                ending.add(rate(processes, bytes, true, false));
+                sapf.add(rate(processes, bytes, true, true));
             }
         }
-        System.out.printf("ANEP  %s%nSAPF  %s%n", text(anep), text(sapf));
-        System.out.printf("ratio %.2f, published %s%n", median(sapf) / median(anep), PUBLISHED);
+        System.out.printf("ANEP               %s%n", text(anep));
+        System.out.printf("SAPF to the node   %s, ratio %.2f%n", text(ending), median(ending) / median(anep));
+        System.out.printf(
+                "SAPF to the end    %s, ratio %.2f, published %s%n",
+                text(sapf), median(sapf) / median(anep), PUBLISHED);
         return 0;
     }
 
-    private double rate(Processes processes, int bytes, String... options) throws Exception {
-        NodeCommand node = new NodeCommand(new NodeJvm(java, List.of(), jar), 4_096, List.of(options));
-        Forwarder forwarder =
-                new Forwarder("node" + String.join("", options), EnumSet.of(Transport.UDP), "", null, node);
-        try (Child sink = processes.load("udp-sink size=%d", bytes);
-                RunningForwarder running =
+    private double rate(Processes processes, int bytes, boolean comes, boolean goes) throws Exception {
+        try (Child sink = processes.load("wire-sink size=%d", bytes)) {
+            String port = sink.ready();
+            List<String> options = new ArrayList<>();
+            if (comes) {
+                options.add("--sapf");
+            }
+            if (goes) {
+                options.addAll(List.of("--sapf-to", "127.0.0.1:" + port));
+            }
+            NodeCommand node = new NodeCommand(new NodeJvm(java, List.of(), jar), 4_096, options);
+            String name = "node" + String.join("", options).replace(":", "-");
+            return rate(processes, new Forwarder(name, EnumSet.of(Transport.UDP), "", null, node), bytes, sink);
+        }
+    }
+
+    private double rate(Processes processes, Forwarder forwarder, int bytes, Child sink) throws Exception {
+        try (RunningForwarder running =
                         RunningForwarder.start(processes, forwarder, Transport.UDP, Integer.parseInt(sink.ready()));
                 Child flood = processes.load("wire-flood port=%d size=%d", running.port(), bytes)) {
             Threads.pause(warmUpS);

@@ -21,8 +21,11 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Fold;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.anep.PacketLoan;
+import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.service.FailurePolicy;
@@ -36,7 +39,8 @@ import org.tamanoir.transport.UdpSockets;
 
 /**
  * What it costs to know which service a packet is for: with ANEP's options for source, destination and service key, and
- * with a selector. Payloads of 64 octets, as many as the kernel joins in one message. Scores are nanoseconds a packet.
+ * with a selector, by which a run of packets of one flow is one message. Payloads of 64 octets, as many as the kernel joins.
+ * Scores are nanoseconds a packet.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -51,7 +55,9 @@ public class SapfBenchmark {
     private static final int PORT = 3322;
 
     private final ServiceCatalog services = new ServiceCatalog();
-    private final Packet packet = new Packet();
+    private final PacketLoan loan = new PacketLoan(Anep.DEFAULT_TYPE_ID, PacketSpace.HEAP);
+    private final Packet view = loan.packet();
+    private final ByteBuffer header = ByteBuffer.allocate(HeaderTemplate.MAX_OCTETS + Long.BYTES);
     private final Sapf sapf = new Sapf(
             new SapfSettings(true, List.of(), Duration.ofHours(1)),
             8,
@@ -61,7 +67,10 @@ public class SapfBenchmark {
     private final Joined anep = new Joined();
     private final Joined bySelector = new Joined();
     private @Nullable UdpSocket answers;
-    private @Nullable SapfBatch opened;
+    private final Joined byTurns = new Joined();
+    private @Nullable SapfBatch folding;
+    private @Nullable SapfBatch turning;
+    private @Nullable SapfBatch unfolding;
 
     /** Binds a flow and fills both batches. */
     @Setup
@@ -69,7 +78,12 @@ public class SapfBenchmark {
         UdpSocket socket =
                 UdpSockets.bind(TransportKind.NIO, new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         answers = socket;
-        opened = new SapfBatch(sapf, new SapfSocket(sapf, socket), bySelector);
+        SapfSocket over = new SapfSocket(sapf, socket);
+        folding = new SapfBatch(sapf, over, bySelector);
+        folding.leaveFolded();
+        turning = new SapfBatch(sapf, over, byTurns);
+        turning.leaveFolded();
+        unfolding = new SapfBatch(sapf, over, bySelector);
         String name = Monitor.class.getName();
         services.add(new ServiceDefinition(name, Monitor::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
         PacketBuilder builder = new PacketBuilder()
@@ -81,16 +95,26 @@ public class SapfBenchmark {
             builder.write(anep.memory, payload.clear());
         }
         anep.octets = builder.headerLength() + PAYLOAD_OCTETS;
-        HeaderTemplate header = Objects.requireNonNull(HeaderTemplate.of(anep.memory, 0, anep.octets));
-        long now = sapf.nowNs();
+        bySelector.octets = Selector.OCTETS + PAYLOAD_OCTETS;
+        byTurns.octets = bySelector.octets;
+        long one = bind(1, anep.memory, anep.octets);
+        builder.source(InetAddress.getByAddress(new byte[] {10, 0, 0, 2}));
+        ByteBuffer another = ByteBuffer.allocate(anep.octets);
+        builder.write(another, payload.clear());
+        long other = bind(2, another, anep.octets);
+        for (int i = 0; i < PACKETS; i++) {
+            bySelector.memory.putLong(i * bySelector.octets, one);
+            byTurns.memory.putLong(i * byTurns.octets, i % 2 == 0 ? one : other);
+        }
+    }
+
+    private long bind(long request, ByteBuffer packet, int octets) {
+        HeaderTemplate bound = Objects.requireNonNull(HeaderTemplate.of(packet, 0, octets));
         Binding binding = Objects.requireNonNull(sapf.issued()
-                .bind(1, header, 0, LOW, PORT, now, TimeUnit.HOURS.toNanos(1))
+                .bind(request, bound, 0, LOW, PORT, sapf.nowNs(), TimeUnit.HOURS.toNanos(1))
                 .binding());
         sapf.issued().prove(binding);
-        bySelector.octets = Selector.OCTETS + PAYLOAD_OCTETS;
-        for (int i = 0; i < PACKETS; i++) {
-            bySelector.memory.putLong(i * bySelector.octets, binding.selector);
-        }
+        return binding.selector;
     }
 
     /** Frees the socket. */
@@ -99,7 +123,7 @@ public class SapfBenchmark {
         Objects.requireNonNull(answers).close();
     }
 
-    /** Parses the header and looks its service up. */
+    /** Parses each header and looks its service up. */
     @Benchmark
     @OperationsPerInvocation(PACKETS)
     public int anep() {
@@ -123,33 +147,69 @@ public class SapfBenchmark {
         return found;
     }
 
-    /** The same, and writes the header in front of a copy of the payload, as the packet path gets it. */
-    @Benchmark
-    @OperationsPerInvocation(PACKETS)
-    public int opened() {
-        return Objects.requireNonNull(opened).open(1);
-    }
-
-    /** All that a packet with a selector costs: what {@link #opened} does, then parses the header and finds the service. */
+    /**
+     * All that the path of a node does by selectors: looks each message up, parses the header that it stands for and finds the
+     * service once, and points the view at packet after packet.
+     */
     @Benchmark
     @OperationsPerInvocation(PACKETS)
     public int sapf() {
-        SapfBatch batch = Objects.requireNonNull(opened);
+        return serveFolded(bySelector);
+    }
+
+    /** The same where each packet is of another flow than the one before, and so a message of its own. */
+    @Benchmark
+    @OperationsPerInvocation(PACKETS)
+    public int sapfByTurns() {
+        return serveFolded(byTurns);
+    }
+
+    /** The same as {@link #sapf}, made whole packets in other memory, which are parsed one by one. */
+    @Benchmark
+    @OperationsPerInvocation(PACKETS)
+    public int whole() {
+        SapfBatch batch = Objects.requireNonNull(unfolding);
         return serve(batch, batch.open(1));
+    }
+
+    private int serveFolded(Joined datagrams) {
+        SapfBatch batch = Objects.requireNonNull(datagrams == byTurns ? turning : folding);
+        int messages = batch.open(1);
+        int served = 0;
+        for (int m = 0; m < messages; m++) {
+            Fold fold = Objects.requireNonNull(batch.fold(m));
+            int octets = batch.segmentBytes(m);
+            int at = batch.start(m);
+            ByteBuffer memory = batch.buffer(m);
+            fold.write(header, 0, fold.octets());
+            boolean isGood = view.parseFolded(header, fold.octets(), memory, at + Fold.OCTETS, octets - Fold.OCTETS) == null;
+            if (!isGood || services.find(view.serviceKey()) == null) {
+                throw new IllegalStateException("a packet that is for nobody");
+            }
+            for (; at < batch.end(m); at += octets) {
+                loan.nextFolded(at + Fold.OCTETS, octets - Fold.OCTETS);
+                served += view.payloadLength() > 0 ? 1 : 0;
+            }
+        }
+        return all(served);
     }
 
     private int serve(UdpBatch batch, int messages) {
         int served = 0;
-        ByteBuffer memory = batch.buffer();
         for (int m = 0; m < messages; m++) {
+            ByteBuffer memory = batch.buffer(m);
             int octets = batch.segmentBytes(m);
             for (int at = batch.start(m); at < batch.end(m); at += octets) {
-                if (packet.parse(memory, at, octets) != null || services.find(packet.serviceKey()) == null) {
+                if (view.parse(memory, at, octets) != null || services.find(view.serviceKey()) == null) {
                     throw new IllegalStateException("a packet that is for nobody");
                 }
-                served++;
+                served += view.payloadLength() > 0 ? 1 : 0;
             }
         }
+        return all(served);
+    }
+
+    private static int all(int served) {
         if (served != PACKETS) {
             throw new IllegalStateException(served + " packets were served");
         }
@@ -162,7 +222,7 @@ public class SapfBenchmark {
         private int octets;
 
         @Override
-        public ByteBuffer buffer() {
+        public ByteBuffer buffer(int message) {
             return memory;
         }
 

@@ -31,6 +31,8 @@ import org.tamanoir.transport.NoMemoryException;
 final class DatagramRuns {
     /** Datagrams that go the whole way for each that is learned from, which costs a tenth of what a datagram does. */
     private static final int STRANGERS = 8;
+    /** Of another header than the one before, fewer folded datagrams are made whole: that costs less than to begin. */
+    private static final int FEW = 4;
     /** Folded messages that are made whole at once behind one that a service has not simply sent on. */
     private static final int CHANGING = 64;
 
@@ -79,6 +81,9 @@ final class DatagramRuns {
 
         /** Returns its bytes; 0 for an empty one. */
         int length();
+
+        /** Returns how many datagrams it and those behind it in its message are. */
+        int together();
 
         /** Returns the header that it has {@value Fold#OCTETS} octets in place of; null for a whole packet. */
         @Nullable
@@ -168,7 +173,11 @@ final class DatagramRuns {
      */
     boolean takeFolded(Walk walk) {
         Fold fold = walk.fold();
-        if (fold == null || !isOn || changing > 0 && changing-- > 0 || !path.isStraight() || !folded.open(fold, packet)) {
+        if (fold == null || !isOn || changing > 0 && changing-- > 0 || !path.isStraight()) {
+            return false;
+        }
+        boolean isFirst = folded.isFirst(fold);
+        if (isFirst && walk.together() < FEW || !folded.open(fold, packet)) {
             return false;
         }
         long key = packet.serviceKey();

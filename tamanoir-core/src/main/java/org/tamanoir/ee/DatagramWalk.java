@@ -138,6 +138,11 @@ final class DatagramWalk implements DatagramRuns.Walk, LookAhead.Walk {
     }
 
     @Override
+    public int together() {
+        return datagrams(end - at, segment);
+    }
+
+    @Override
     public @Nullable Fold fold() {
         return fold;
     }

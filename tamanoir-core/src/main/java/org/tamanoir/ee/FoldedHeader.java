@@ -18,10 +18,19 @@ final class FoldedHeader {
     private ByteBuffer arrived = ByteBuffer.allocate(0);
     private ByteBuffer onward = arrived;
     private @Nullable Fold fold;
+    /** Of the packets before. */
+    private @Nullable Fold last;
 
     /** @param typeId of Tamanoir's packets */
     FoldedHeader(int typeId) {
         onwardPacket = new Packet(typeId, PacketSpace.HEAP);
+    }
+
+    /** Returns whether the packets before had another header, and takes note of this one. */
+    boolean isFirst(Fold fold) {
+        boolean isFirst = fold != last;
+        last = fold;
+        return isFirst;
     }
 
     /** Writes the header out, and points the view at a packet of it alone; false where it is none that goes the short way. */
