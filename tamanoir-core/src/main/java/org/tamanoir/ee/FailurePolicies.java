@@ -110,7 +110,7 @@ final class FailurePolicies {
         dispatcher.elsewhere(null);
         String why = "service " + thread.definition().name() + " returned a packet that is none any more: " + fault;
         thread.failed("process", new IllegalStateException(why));
-        drop(DropReason.SERVICE_MALFORMED, thread.definition().failurePolicy(), why);
+        drop(DropReason.SERVICE_MALFORMED, policy(thread.definition().failurePolicy()), why);
     }
 
     private void drop(DropReason reason, FailurePolicy policy, String why) {

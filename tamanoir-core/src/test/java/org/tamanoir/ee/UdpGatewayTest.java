@@ -109,6 +109,11 @@ class UdpGatewayTest extends TcpNodeTesting {
         return bytes;
     }
 
+    /** What leaves is counted a moment after it is there. */
+    private static void conserves(TestNode node) {
+        eventually().untilAsserted(node::assertConserved);
+    }
+
     @ParameterizedTest
     @MethodSource("transports")
     void datagramsCrossTheServiceAndEachSendersAnswersComeBackAsTheyAre(TransportKind kind) throws Exception {
@@ -129,7 +134,7 @@ class UdpGatewayTest extends TcpNodeTesting {
             assertThat(answer.getSocketAddress()).isEqualTo(gateway(node));
             assertThat(bytes(receive(other))).isEqualTo(octets(700, 8));
         }
-        node.settle().assertConserved();
+        conserves(node);
         assertThat(node.traffic().dropped()).isZero();
     }
 
@@ -143,7 +148,7 @@ class UdpGatewayTest extends TcpNodeTesting {
                     .untilAsserted(() ->
                             assertThat(node.environment.traffic().drops()).isEqualTo(Map.of(DropReason.SHORT, 1L)));
         }
-        node.settle().assertConserved();
+        conserves(node);
     }
 
     @ParameterizedTest
@@ -155,14 +160,14 @@ class UdpGatewayTest extends TcpNodeTesting {
             send(client, gateway(node), octets(100, 1));
             assertThat(bytes(receive(client))).isEqualTo(octets(100, 1));
         }
-        node.settle().assertConserved();
+        conserves(node);
         assertThat(node.environment.traffic().drops()).isEqualTo(Map.of(DropReason.SERVICE, 1L));
         TestNode without = start(kind, "");
         try (DatagramSocket client = open()) {
             send(client, gateway(without), octets(100, 0));
             assertThat(bytes(receive(far))).isEqualTo(octets(100, 0));
         }
-        without.settle().assertConserved();
+        conserves(without);
     }
 
     @ParameterizedTest
@@ -179,7 +184,7 @@ class UdpGatewayTest extends TcpNodeTesting {
             send(far, flow, octets(356, 2));
             assertThat(bytes(receive(client))).isEqualTo(octets(356, 2));
         }
-        node.settle().assertConserved();
+        conserves(node);
     }
 
     @ParameterizedTest
@@ -204,7 +209,7 @@ class UdpGatewayTest extends TcpNodeTesting {
             send(client, gateway(node), octets(100, 5));
             assertThat(receive(far).getSocketAddress()).isEqualTo(flow);
         }
-        node.settle().assertConserved();
+        conserves(node);
     }
 
     /** RFC 3550: version 2, payload type 0, of SSRC 7. */
@@ -254,7 +259,7 @@ class UdpGatewayTest extends TcpNodeTesting {
             assertThat(source.lost()).isEqualTo(1);
             assertThat(source.report()).isEqualTo(new RtpReport(64, 1, 65_539, 16));
         }
-        node.settle().assertConserved();
+        conserves(node);
         node.assertDrops(Map.of(DropReason.RTP, 1L));
     }
 }
