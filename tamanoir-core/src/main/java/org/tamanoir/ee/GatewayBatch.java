@@ -116,6 +116,14 @@ final class GatewayBatch implements UdpBatch {
     }
 
     @Override
+    public void done() {
+        if (packets != null) {
+            memory.give(packets);
+            packets = null;
+        }
+    }
+
+    @Override
     public ByteBuffer buffer(int message) {
         ByteBuffer known = packets;
         return known == null ? under.buffer(origins[message]) : known;

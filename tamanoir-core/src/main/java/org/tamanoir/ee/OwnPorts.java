@@ -189,6 +189,11 @@ final class OwnPorts {
         }
     }
 
+    /** Gives back what batches lie in of which something was thrown past: all has left, or ended. */
+    void done() {
+        batches.values().forEach(UdpBatch::done);
+    }
+
     /** Leaves the ports to others. */
     void close() {
         ports.forEach(reading -> {

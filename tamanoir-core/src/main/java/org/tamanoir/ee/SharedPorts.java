@@ -95,6 +95,7 @@ final class SharedPorts {
                 start += segment;
             } while (start < end);
         }
+        batch.done();
         completions.report(context.levels().os());
         if (only != null && !port.isShared() && !closed) {
             ports.remove(port);

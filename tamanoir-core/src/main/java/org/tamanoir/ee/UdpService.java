@@ -214,6 +214,7 @@ final class UdpService
         }
         nextHops.flush();
         inHand.complete();
+        batch.done();
         return walk.datagrams();
     }
 
@@ -576,6 +577,7 @@ final class UdpService
                     e);
             nextHops.closeUnflushed(DropReason.SERVICE_FAILURE);
         } finally {
+            ports.done();
             inbox.free(context.pool(), thread.isAbandoned());
             loop.close();
             thread.reportEnd();

@@ -12,7 +12,7 @@ import org.tamanoir.transport.UdpBatch;
  * A batch in which all packets are ANEP, or folded where its reader takes that. All stay where they are: a batch that came
  * as ANEP costs a look at the first octet of each datagram. A folded message becomes whole packets in this batch's own
  * memory, one behind the other, each behind the header that its selector stands for; those that find no room there end as
- * {@link DropReason#NO_MEMORY}. Messages for this node itself, and what has to be dropped, are left out.
+ * {@link DropReason#NO_MEMORY}. A reader that says when it is {@link #done} leaves the memory to others. Messages for this node itself, and what has to be dropped, are left out.
  *
  * <p>Thread contract: one thread at a time.
  */
@@ -297,6 +297,14 @@ final class SapfBatch implements UdpBatch {
     @Override
     public @Nullable Fold fold(int message) {
         return isAnep ? null : headers[message];
+    }
+
+    @Override
+    public void done() {
+        if (own != null) {
+            sapf.memory().give(own);
+            own = null;
+        }
     }
 
     @Override

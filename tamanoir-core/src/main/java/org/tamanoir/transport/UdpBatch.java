@@ -52,6 +52,9 @@ public interface UdpBatch {
         return true;
     }
 
+    /** Says that all of it has left, or ended: nobody refers to its memory any more. */
+    default void done() {}
+
     /** Returns the message's SO_MARK; 0 where the socket does not {@linkplain UdpSocket#receiveInTransit receive in transit}. */
     default int mark(int message) {
         return 0;

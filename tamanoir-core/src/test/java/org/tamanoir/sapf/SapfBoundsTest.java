@@ -37,6 +37,20 @@ class SapfBoundsTest {
     }
 
     @Test
+    void whatOneGivesBackOthersHave() {
+        BatchMemory memory = new BatchMemory(512 * KIB);
+        ByteBuffer one = Objects.requireNonNull(memory.larger(null, 0, 512 * KIB));
+        memory.give(one);
+        assertThat(memory.larger(null, 0, 300 * KIB)).as("the same again").isSameAs(one);
+        assertThat(memory.larger(null, 0, 1)).isNull();
+        memory.give(one);
+        for (int i = 0; i < 4; i++) { // In place of the large one, which would be too much for them.
+            ByteBuffer small = Objects.requireNonNull(memory.larger(null, 0, 100 * KIB));
+            assertThat(small.capacity()).as("reader %s", i).isEqualTo(128 * KIB);
+        }
+    }
+
+    @Test
     void whatFindsNoneIsDroppedByNameAndOthersGoOn() throws IOException {
         AtomicLong clockNs = new AtomicLong(1);
         byte[] packet = SapfEnd.packet(1, "a");
