@@ -182,7 +182,8 @@ public class SapfBenchmark {
             int at = batch.start(m);
             ByteBuffer memory = batch.buffer(m);
             fold.write(header, 0, fold.octets());
-            boolean isGood = view.parseFolded(header, fold.octets(), memory, at + Fold.OCTETS, octets - Fold.OCTETS) == null;
+            boolean isGood =
+                    view.parseFolded(header, fold.octets(), memory, at + Fold.OCTETS, octets - Fold.OCTETS) == null;
             if (!isGood || services.find(view.serviceKey()) == null) {
                 throw new IllegalStateException("a packet that is for nobody");
             }

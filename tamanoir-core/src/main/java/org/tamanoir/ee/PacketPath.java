@@ -142,7 +142,10 @@ final class PacketPath implements ServiceThread.Body {
                 packet, thread, dispatcher, drops, owner, context.config().unknownService());
         this.emitter = new Emitter(this, owner, context.config().typeId());
         this.runs = new PacketRuns(this, loan, keys, traffic);
-        this.datagramRuns = reaction == null ? null : new DatagramRuns(this, reaction, loan, keys, traffic, context.config().typeId());
+        this.datagramRuns = reaction == null
+                ? null
+                : new DatagramRuns(
+                        this, reaction, loan, keys, traffic, context.config().typeId());
         memory.inHand(loan);
         thread.carry(this);
     }

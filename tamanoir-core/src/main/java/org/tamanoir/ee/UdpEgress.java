@@ -83,10 +83,9 @@ final class UdpEgress implements Egress.Datagrams {
     }
 
     /** Adds folded packets, as {@link #addRun}; false when they do not go folded any more, and nothing was done. */
-    boolean addFolded(
-            ByteBuffer header, ByteBuffer memory, int offset, int length, int packets, RouteCacheEntry hop) {
-        boolean isAdded = sender.addFolded(
-                header, memory, offset, packets * length, length, hop.high, hop.low, hop.port());
+    boolean addFolded(ByteBuffer header, ByteBuffer memory, int offset, int length, int packets, RouteCacheEntry hop) {
+        boolean isAdded =
+                sender.addFolded(header, memory, offset, packets * length, length, hop.high, hop.low, hop.port());
         if (isAdded) {
             held(packets);
         }

@@ -48,7 +48,8 @@ class SapfRunsTest {
     }
 
     /** What has come of it: at two hosts and an active node, back at two senders, and what was counted. */
-    private record Crossed(List<List<String>> at, long in, long made, Map<DropReason, Long> drops, SapfStatistics sapf) {}
+    private record Crossed(
+            List<List<String>> at, long in, long made, Map<DropReason, Long> drops, SapfStatistics sapf) {}
 
     static Stream<Arguments> seeds() {
         return Stream.of(TransportKind.NATIVE, TransportKind.NIO)
@@ -81,7 +82,8 @@ class SapfRunsTest {
         for (int i = 0; i < RECEIVERS; i++) {
             ends.add(end(kind, ACCEPTING));
         }
-        List<InetSocketAddress> receivers = ends.stream().map(UdpFarEnd::address).toList();
+        List<InetSocketAddress> receivers =
+                ends.stream().map(UdpFarEnd::address).toList();
         try (UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind))) {
             node.environment.sapf(new SapfSettings(true, receivers, Duration.ofMinutes(10)));
             node.environment.start();
@@ -135,7 +137,9 @@ class SapfRunsTest {
         }
         for (int i = 0; i < 60; i++) {
             List<List<byte[]>> window = new ArrayList<>();
-            for (int left = WINDOW; left > 0; left -= window.get(window.size() - 1).size()) {
+            for (int left = WINDOW;
+                    left > 0;
+                    left -= window.get(window.size() - 1).size()) {
                 window.add(burst(random, flows, 1 + random.nextInt(left)));
             }
             windows.add(window);

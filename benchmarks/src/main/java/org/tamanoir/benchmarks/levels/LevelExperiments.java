@@ -40,6 +40,7 @@ public final class LevelExperiments extends CheckedCommand {
                     new Experiment<>("runtimes", "Java runtimes", Runtimes::run),
                     new Experiment<>("relief", "Processor time that the JVM is relieved of", Relief::run),
                     new Experiment<>("cost", "What a level costs, and what is forwarded", Costs::run),
+                    new Experiment<>("plain", "Plain datagrams by rules", PlainFigures::run),
                     new Experiment<>("change", "Changing a policy", Changes::run)));
 
     @Option(names = "--output", description = "Folder for the report.")
@@ -51,7 +52,7 @@ public final class LevelExperiments extends CheckedCommand {
     @Option(
             names = "--only",
             split = ",",
-            description = "Some experiments: fig11 to fig14, nagle, runtimes, relief, cost, change.")
+            description = "Some experiments: fig11 to fig14, nagle, runtimes, relief, cost, plain, change.")
     private List<String> only = List.of();
 
     @Option(

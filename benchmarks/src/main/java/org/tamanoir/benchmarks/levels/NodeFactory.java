@@ -60,13 +60,24 @@ record NodeFactory(NodeJvm jvm) {
 
     /** Starts one in the router and waits until it is ready. */
     RouterNode start(Lab lab, Work work) throws IOException {
-        Path config = Files.writeString(lab.processes.folder().resolve("node.yaml"), work.yaml());
-        RouterNode node = new RouterNode(lab.network.router.node(lab.processes, jvm.line("-c", config.toString())));
+        RouterNode node = start(lab, work.yaml());
         try {
-            node.node().awaitReady();
             if (work.offload.isEmpty()) {
                 node.awaitPlaced(work.level);
             }
+            return node;
+        } catch (IOException e) {
+            node.close();
+            throw e;
+        }
+    }
+
+    /** Starts one with this configuration. */
+    RouterNode start(Lab lab, String yaml) throws IOException {
+        Path config = Files.writeString(lab.processes.folder().resolve("node.yaml"), yaml);
+        RouterNode node = new RouterNode(lab.network.router.node(lab.processes, jvm.line("-c", config.toString())));
+        try {
+            node.node().awaitReady();
             return node;
         } catch (IOException e) {
             node.close();
