@@ -123,46 +123,19 @@ final class DatagramRuns {
      * @return false when that one is to go the whole way, and none was taken
      */
     boolean take(Walk walk) {
-        if (!isAlike(walk) || !path.isStraight()) {
+        if (!isAlike(walk) || !path.isStraight() || isHindered(likeness.key())) {
             return false;
-        }
-        boolean isServed = keys.isFirst(likeness.key()) || keys.isAlias(likeness.key());
-        if (isServed ? !thread.isUnhindered() : likeness.key() != ServiceKey.NONE) {
-            return false; // Its beginning has failed, or it is suspected; or another service's.
         }
         RouteCacheEntry to =
                 path.nextHops.hop(likeness.destinationHigh(), likeness.destinationLow(), likeness.destinationPort());
-        if (to.link != null || path.nextHops.marks() || !(to.departure instanceof UdpEgress out)) {
-            return false;
-        }
-        if (packet.parse(walk.memory(), walk.at(), walk.length()) != null) {
+        if (!leads(to) || packet.parse(walk.memory(), walk.at(), walk.length()) != null) {
             return false;
         }
         if (to.isActiveNode && !packet.has(Option.HOP_BUDGET)) {
             return false; // It gets one, and moves.
         }
-        begin(walk, out, to, false);
-        try {
-            run(walk, isServed, to);
-        } catch (NoMemoryException e) {
-            end();
-            path.lacksMemory(e);
-        } catch (Abandoned e) {
-            packets = 0; // Who gave the instance up has counted them as dropped.
-            throw e;
-        } finally {
-            end();
-            way = null;
-        }
+        run(walk, to, likeness.key(), null);
         return true;
-    }
-
-    private void begin(Walk walk, UdpEgress out, RouteCacheEntry to, boolean areFolded) {
-        way = out;
-        hop = to;
-        memory = walk.memory();
-        isFolded = areFolded;
-        isTorn = false;
     }
 
     /**
@@ -181,25 +154,55 @@ final class DatagramRuns {
             return false;
         }
         long key = packet.serviceKey();
-        boolean isServed = keys.isFirst(key) || keys.isAlias(key);
-        if (isServed ? !thread.isUnhindered() : key != ServiceKey.NONE) {
+        if (isHindered(key)) {
             return false;
         }
         RouteCacheEntry to =
                 path.nextHops.hop(packet.destinationHigh(), packet.destinationLow(), packet.destinationPort());
-        if (to.link != null
-                || path.nextHops.marks()
-                || !(to.departure instanceof UdpEgress out)
+        if (!leads(to)
                 || !folded.prepare(path.nextHops, to)
-                || !out.folds(folded.onward(), to)
-                || folded.octets() + walk.length() - Fold.OCTETS > to.maxBytes) {
+                || !(to.departure instanceof UdpEgress out && out.folds(folded.onward(), to))
+                || walk.length() > longestFolded(to)) {
             return false;
         }
         packet.parseFolded(
                 folded.arrived(), folded.octets(), walk.memory(), walk.at() + Fold.OCTETS, walk.length() - Fold.OCTETS);
-        begin(walk, out, to, true);
+        run(walk, to, key, fold);
+        return true;
+    }
+
+    /** Returns the bytes of the longest folded datagram that is no longer than the next hop takes as a whole packet. */
+    private int longestFolded(RouteCacheEntry to) {
+        return to.maxBytes - folded.octets() + Fold.OCTETS;
+    }
+
+    private boolean isServed(long key) {
+        return keys.isFirst(key) || keys.isAlias(key);
+    }
+
+    /** Returns whether it is another service's, or this one's beginning has failed, or it is suspected. */
+    private boolean isHindered(long key) {
+        return isServed(key) ? !thread.isUnhindered() : key != ServiceKey.NONE;
+    }
+
+    /** Returns whether datagrams leave there with nobody to be asked, or told what they are marked with. */
+    private boolean leads(RouteCacheEntry to) {
+        return to.link == null && !path.nextHops.marks() && to.departure instanceof UdpEgress;
+    }
+
+    /** Runs along datagrams that are alike, the first of which the view is at, or folded ones of one header. */
+    private void run(Walk walk, RouteCacheEntry to, long key, @Nullable Fold fold) {
+        way = (UdpEgress) to.departure;
+        hop = to;
+        memory = walk.memory();
+        isFolded = fold != null;
+        isTorn = false;
         try {
-            runFolded(walk, fold, isServed, to.maxBytes + Fold.OCTETS - folded.octets());
+            if (fold == null) {
+                run(walk, isServed(key), to);
+            } else {
+                runFolded(walk, fold, isServed(key), longestFolded(to));
+            }
         } catch (NoMemoryException e) {
             end();
             path.lacksMemory(e);
@@ -210,7 +213,6 @@ final class DatagramRuns {
             end();
             way = null;
         }
-        return true;
     }
 
     private void runFolded(Walk walk, Fold fold, boolean isServed, int maxBytes) {
