@@ -56,7 +56,9 @@ final class PlainFigures {
                 try (RouterNode node = settings.nodes().start(lab, yaml(rules(RULES)))) {
                     LockSupport.parkNanos(QUIET_NS);
                     lab.flood(FLOOD_BYTES, millis / 10);
+                    long beforeNs = node.cpuNs();
                     with.add(lab.flood(FLOOD_BYTES, millis).packetsPerSecond());
+                    csv.row("ms of the node's processor time,%d,%.1f", round + 1, (node.cpuNs() - beforeNs) / 1e6);
                 }
                 csv.row("packets a second without a node,%d,%.0f", round + 1, without.get(round));
                 csv.row("packets a second with rules,%d,%.0f", round + 1, with.get(round));
