@@ -188,6 +188,9 @@ final class AnepHeader extends HeaderFormat {
 
     @Override
     void putWord(HeaderView view, int index, int word) {
+        if (view.folded) {
+            throw new IllegalStateException("a folded packet's header is others' too: join it first");
+        }
         if (view.has(HeaderView.CHECKSUM) && !view.checksumStale) {
             int field = view.at(HeaderView.CHECKSUM) + 4;
             int updated = Checksum.update(view.buffer.getShort(field), view.buffer.getShort(index), word);
@@ -198,14 +201,12 @@ final class AnepHeader extends HeaderFormat {
 
     @Override
     boolean swapEnds(HeaderView view) {
-        if (view.folded) {
-            view.unfold();
-        }
         if (!view.has(HeaderView.SOURCE)
                 || !view.has(HeaderView.DESTINATION)
                 || view.contentLength(HeaderView.SOURCE) != view.contentLength(HeaderView.DESTINATION)) {
             return false;
         }
+        view.join();
         // The checksum is a sum of words: it does not change when words change places.
         for (int i = 0, end = view.contentLength(HeaderView.SOURCE); i < end; i += 4) {
             int source = view.buffer.getInt(view.at(HeaderView.SOURCE) + 4 + i);

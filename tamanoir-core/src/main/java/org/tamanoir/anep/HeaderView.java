@@ -63,7 +63,10 @@ abstract class HeaderView {
     boolean repeatedOption;
     /** Octets have changed since the checksum was computed. */
     boolean checksumStale;
-    /** Only the header lies in {@link #buffer}; the payload lies in {@link #body}, from {@link #bodyOffset} on. */
+    /**
+     * Only the header lies in {@link #buffer}, where it is other packets' too and is never changed; the payload lies in
+     * {@link #body}, from {@link #bodyOffset} on.
+     */
     boolean folded;
 
     ByteBuffer body = BufferView.NOTHING;
@@ -76,7 +79,7 @@ abstract class HeaderView {
         this.format = format;
     }
 
-    /** Has a folded packet lie in one piece, in the packet space: its header is others' too, and is never changed. */
+    /** Has a folded packet lie in the packet space. */
     abstract void unfold();
 
     /** The packet's bytes have been copied to {@code start} in {@code room}, where it lies from now on. */
@@ -106,11 +109,22 @@ abstract class HeaderView {
         return has(slot) ? buffer.getInt(at(slot) + 4) : 0;
     }
 
-    /** Writes 32 bits from this index on of the content of an option that is there. */
-    final void putInt(int slot, int index, int value) {
+    /** Has the packet lie in one piece: before anything in it changes, and for who wants it whole. */
+    final void join() {
         if (folded) {
             unfold();
         }
+    }
+
+    /** Writes the first 16 bits of the content of an option that is there. */
+    final void putShort(int slot, int value) {
+        join();
+        format.putWord(this, at(slot) + 4, value);
+    }
+
+    /** Writes 32 bits from this index on of the content of an option that is there. */
+    final void putInt(int slot, int index, int value) {
+        join();
         int field = at(slot) + 4 + index;
         format.putWord(this, field, value >>> 16);
         format.putWord(this, field + 2, value);
@@ -118,12 +132,10 @@ abstract class HeaderView {
 
     /** Writes the first byte of the content of an option that is there. */
     final void putFirstByte(int slot, int value) {
-        if (folded) {
-            if (buffer.get(at(slot) + 4) == (byte) value) {
-                return;
-            }
-            unfold();
+        if (folded && buffer.get(at(slot) + 4) == (byte) value) {
+            return;
         }
+        join();
         int field = at(slot) + 4;
         if (has(CHECKSUM)) {
             format.putWord(this, field, value << 8 | buffer.get(field + 1) & 0xFF);

@@ -15,7 +15,8 @@ public final class NodeOptions {
     public static void setHopBudget(Packet packet, int hops) {
         HeaderView.require(hops, 0xFFFF, "hop budget");
         packet.optionOffset(Option.HOP_BUDGET);
-        packet.format.putWord(packet, packet.at(HeaderView.HOPS) + 4, hops);
+        HeaderView header = packet;
+        header.putShort(HeaderView.HOPS, hops);
     }
 
     /**

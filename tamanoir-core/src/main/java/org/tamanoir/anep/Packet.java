@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A view of one packet where it lies: a flyweight that is pointed at packet after packet and copies nothing. What a
  * service reads and marks, it reads and marks in the receive buffer; only a packet that grows is moved, into the
- * {@link PacketSpace}. The format of the header is the matter of a {@link HeaderFormat}.
+ * {@link PacketSpace}, and one that came without its header, when that is changed or the packet wanted whole. The format
+ * of the header is the matter of a {@link HeaderFormat}.
  *
  * <p>A view that a service is given is valid until its {@code process} returns; {@link #copy} keeps a packet. Until
  * then it is lent: who asks for {@link #payload}, {@link #buffer} or {@link #newPayload} gets memory that has nothing
@@ -77,27 +78,6 @@ public final class Packet extends HeaderView {
         return format.parse(this, buffer, offset, available);
     }
 
-    /**
-     * Points this view at a packet whose header and payload lie apart.
-     *
-     * @param header a header alone from index 0 on, its own length for the packet's; it is not changed
-     * @param memory has the payload; it is not changed either until the packet is, in one piece elsewhere
-     * @return as {@link #parse}
-     */
-    public @Nullable ParseFault parseFolded(
-            ByteBuffer header, int headerOctets, ByteBuffer memory, int payloadOffset, int payloadOctets) {
-        ParseFault fault = parse(header, 0, headerOctets);
-        if (fault == null) {
-            if (body != memory) {
-                body = memory;
-            }
-            folded = true;
-            bodyOffset = payloadOffset;
-            length = headerLength + payloadOctets;
-        }
-        return fault;
-    }
-
     @Override
     void unfold() {
         int payloadOctets = length - headerLength;
@@ -107,13 +87,6 @@ public final class Packet extends HeaderView {
         moveTo(room, start);
         format.resize(this, payloadOctets);
         space.commit(length);
-    }
-
-    /** Has the packet lie in one piece. */
-    private void join() {
-        if (folded) {
-            unfold();
-        }
     }
 
     /**
@@ -406,8 +379,8 @@ public final class Packet extends HeaderView {
     }
 
     /**
-     * Returns the whole packet, from position to limit, to read where it lies: no copy is made, also in a service, and a
-     * checksum stays as it is. The same object each time while the packets lie in the same memory; valid as long as the
+     * Returns the whole packet, from position to limit, to read where it lies: no copy is made, also in a service, but of
+     * one that came without its header, and a checksum stays as it is. The same object each time while the packets lie in the same memory; valid as long as the
      * packet. In a service an option begins at {@link #optionOffset} behind the position.
      */
     public ByteBuffer look() {

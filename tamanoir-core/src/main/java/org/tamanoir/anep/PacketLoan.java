@@ -1,6 +1,7 @@
 package org.tamanoir.anep;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,9 +46,26 @@ public final class PacketLoan {
     }
 
     /**
-     * Points the view, which is at a {@linkplain Packet#parseFolded folded} packet, at another one with the same header
-     * whose payload lies in the same memory.
+     * Has the view, which is at a header alone, be at a folded packet: one with this header, and a payload that lies
+     * elsewhere. Neither is changed: before the packet is, it lies elsewhere in one piece.
+     *
+     * @throws IndexOutOfBoundsException if the payload is not in that memory
      */
+    public void fold(ByteBuffer memory, int payloadOffset, int payloadOctets) {
+        Objects.checkFromIndexSize(payloadOffset, payloadOctets, memory.limit());
+        if (packet.body != memory) {
+            packet.body = memory;
+        }
+        packet.folded = true;
+        nextFolded(payloadOffset, payloadOctets);
+    }
+
+    /** Returns whether the packet is folded still: nobody has changed it, or seen it whole. */
+    public boolean isFolded() {
+        return packet.folded;
+    }
+
+    /** Points the view, which is at a folded packet, at another one with the same header and memory. */
     public void nextFolded(int payloadOffset, int payloadOctets) {
         packet.bodyOffset = payloadOffset;
         packet.length = packet.headerLength + payloadOctets;
@@ -172,9 +190,7 @@ public final class PacketLoan {
     /** Returns the service's memory, with the packet in it. */
     ServiceMemory moved() {
         if (!moved) {
-            if (packet.folded) {
-                packet.unfold();
-            }
+            packet.join();
             memory.leave(packet.buffer, packet.offset, packet.length, packet.checksumStale);
             packet.moveTo(memory.take(), 0);
             moved = true;

@@ -31,10 +31,6 @@ import org.tamanoir.transport.NoMemoryException;
 final class DatagramRuns {
     /** Datagrams that go the whole way for each that is learned from, which costs a tenth of what a datagram does. */
     private static final int STRANGERS = 8;
-    /** Of another header than the one before, fewer folded datagrams are made whole: that costs less than to begin. */
-    private static final int FEW = 4;
-    /** Folded messages that are made whole at once behind one that a service has not simply sent on. */
-    private static final int CHANGING = 64;
 
     private final PacketPath path;
     private final UdpReaction reaction;
@@ -47,8 +43,6 @@ final class DatagramRuns {
     private final Likeness likeness = new Likeness();
     private final FoldedHeader folded;
     private int strangers = STRANGERS;
-    /** Folded messages that are made whole at once, since the service changed the one before. */
-    private int changing;
 
     /** Where the run goes on to; null while there is none. */
     private @Nullable UdpEgress way;
@@ -73,7 +67,7 @@ final class DatagramRuns {
         /** Has {@link #next} give the same datagram once more. */
         void putBack();
 
-        /** Returns the memory in which all datagrams lie. */
+        /** Returns the memory in which the datagram in hand lies. */
         ByteBuffer memory();
 
         /** Returns where the datagram in hand begins. */
@@ -146,11 +140,10 @@ final class DatagramRuns {
      */
     boolean takeFolded(Walk walk) {
         Fold fold = walk.fold();
-        if (fold == null || !isOn || changing > 0 && changing-- > 0 || !path.isStraight()) {
+        if (fold == null || !isOn || !path.isStraight() || !folded.take(fold, walk.together())) {
             return false;
         }
-        boolean isFirst = folded.isFirst(fold);
-        if (isFirst && walk.together() < FEW || !folded.open(fold, packet)) {
+        if (!folded.open(packet)) {
             return false;
         }
         long key = packet.serviceKey();
@@ -165,8 +158,7 @@ final class DatagramRuns {
                 || walk.length() > longestFolded(to)) {
             return false;
         }
-        packet.parseFolded(
-                folded.arrived(), folded.octets(), walk.memory(), walk.at() + Fold.OCTETS, walk.length() - Fold.OCTETS);
+        loan.fold(walk.memory(), walk.at() + Fold.OCTETS, walk.length() - Fold.OCTETS);
         run(walk, to, key, fold);
         return true;
     }
@@ -219,7 +211,6 @@ final class DatagramRuns {
         while (true) {
             traffic.in(packet.length());
             if (isServed && !process()) {
-                changing = CHANGING;
                 return;
             }
             gather(walk.at(), walk.length());
@@ -293,6 +284,9 @@ final class DatagramRuns {
         }
         if (asBefore && path.dispatcher.admits(reaction, packet)) {
             return true;
+        }
+        if (isFolded && !loan.isFolded()) {
+            folded.changes();
         }
         end();
         path.conclude(verdict, fault);

@@ -14,27 +14,43 @@ import org.tamanoir.anep.PacketSpace;
  * <p>Thread contract: the service's thread.
  */
 final class FoldedHeader {
+    /** Of another header than those before, fewer packets are made whole: that costs less than to begin. */
+    private static final int FEW = 4;
+    /** Messages that are made whole at once behind a packet that a service has changed. */
+    private static final int CHANGING = 64;
+
     private final Packet onwardPacket;
     private ByteBuffer arrived = ByteBuffer.allocate(0);
     private ByteBuffer onward = arrived;
     private @Nullable Fold fold;
     /** Of the packets before. */
     private @Nullable Fold last;
+    /** Messages that are to be whole packets yet. */
+    private int changing;
 
     /** @param typeId of Tamanoir's packets */
     FoldedHeader(int typeId) {
         onwardPacket = new Packet(typeId, PacketSpace.HEAP);
     }
 
-    /** Returns whether the packets before had another header, and takes note of this one. */
-    boolean isFirst(Fold fold) {
-        boolean isFirst = fold != last;
+    /**
+     * Takes the header of so many packets that come together.
+     *
+     * @return false when they are to be whole packets: few of another header than those before, or of one that a service
+     *     has changed lately
+     */
+    boolean take(Fold fold, int packets) {
+        boolean isAnother = fold != last;
         last = fold;
-        return isFirst;
-    }
-
-    /** Writes the header out, and points the view at a packet of it alone; false where it is none that goes the short way. */
-    boolean open(Fold fold, Packet packet) {
+        if (isAnother) {
+            changing = 0;
+        } else if (changing > 0) {
+            changing--;
+            return false;
+        }
+        if (isAnother && packets < FEW) {
+            return false;
+        }
         if (fold != this.fold) {
             this.fold = null;
             int room = fold.octets() + Long.BYTES;
@@ -45,7 +61,17 @@ final class FoldedHeader {
             fold.write(arrived, 0, fold.octets());
             this.fold = fold;
         }
-        return packet.parse(arrived, 0, fold.octets()) == null
+        return true;
+    }
+
+    /** Takes note that a service has changed a packet, or wanted it whole. */
+    void changes() {
+        changing = CHANGING;
+    }
+
+    /** Points the view at a packet of the header alone; false where it is none that goes the short way. */
+    boolean open(Packet packet) {
+        return packet.parse(arrived, 0, octets()) == null
                 && packet.isTamanoir()
                 && !packet.hasRepeatedOption()
                 && packet.hasInternetDestination();
@@ -64,10 +90,6 @@ final class FoldedHeader {
 
     int octets() {
         return fold == null ? 0 : fold.octets();
-    }
-
-    ByteBuffer arrived() {
-        return arrived;
     }
 
     ByteBuffer onward() {

@@ -81,9 +81,29 @@ final class SharedPorts {
         }
         Arrival from = arrival == null ? new Arrival(socket) : arrival;
         arrival = from;
+        UdpTaker only;
+        try {
+            only = deliver(port, from, batch, messages, up);
+        } finally {
+            batch.done();
+        }
+        completions.report(context.levels().os());
+        if (only != null && !port.isShared() && !closed) {
+            ports.remove(port);
+            port.release();
+            if (!only.pass(port)) {
+                adopt(port);
+            }
+        }
+        return messages > 0;
+    }
+
+    /** Delivers a batch; returns the instance that took the last of its datagrams that one took. */
+    private @Nullable UdpTaker deliver(
+            UdpPort port, Arrival from, UdpBatch batch, int messages, @Nullable UpcallPath up) {
         UdpTaker only = null;
         for (int message = 0; message < messages; message++) {
-            from.set(socket, batch, message, up);
+            from.set(port.socket(), batch, message, up);
             int segment = Math.max(1, batch.segmentBytes(message));
             int start = batch.start(message);
             int end = batch.end(message);
@@ -95,16 +115,7 @@ final class SharedPorts {
                 start += segment;
             } while (start < end);
         }
-        batch.done();
-        completions.report(context.levels().os());
-        if (only != null && !port.isShared() && !closed) {
-            ports.remove(port);
-            port.release();
-            if (!only.pass(port)) {
-                adopt(port);
-            }
-        }
-        return messages > 0;
+        return only;
     }
 
     /** Reads what waits, but no flood without end, then leaves the port alone. */

@@ -46,7 +46,12 @@ final class Flow {
     long selector(long nowNs) {
         usedNs = nowNs;
         long bound = selector;
-        return bound != Selector.NONE && generation == to.generation() && nowNs - untilNs < 0 ? bound : Selector.NONE;
+        return isBound(nowNs) ? bound : Selector.NONE;
+    }
+
+    /** Returns whether it has a selector to send with now. */
+    boolean isBound(long nowNs) {
+        return selector != Selector.NONE && generation == to.generation() && nowNs - untilNs < 0;
     }
 
     /** Returns whether the neighbour is to be asked for a selector now, and counts that as done. The sending thread. */

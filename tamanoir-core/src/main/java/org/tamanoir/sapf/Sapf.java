@@ -50,6 +50,7 @@ public final class Sapf {
 
     private final LongAdder packetsIn = new LongAdder();
     private final LongAdder packetsOut = new LongAdder();
+    private final LongAdder packetsSwapped = new LongAdder();
     private final LongAdder refused = new LongAdder();
     private final LongAdder unknown = new LongAdder();
     private final LongAdder malformed = new LongAdder();
@@ -101,6 +102,7 @@ public final class Sapf {
                 asked.bound(),
                 packetsIn.sum(),
                 packetsOut.sum(),
+                packetsSwapped.sum(),
                 refused.sum(),
                 unknown.sum(),
                 malformed.sum());
@@ -130,8 +132,10 @@ public final class Sapf {
         packetsIn.add(packets);
     }
 
-    void sent(long packets) {
+    /** Counts packets that left with a selector, and those of them that had come with another one. */
+    void sent(long packets, long swapped) {
         packetsOut.add(packets);
+        packetsSwapped.add(swapped);
     }
 
     /** Counts a packet in and out of the node that never became ANEP. */

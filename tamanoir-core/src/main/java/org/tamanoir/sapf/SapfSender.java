@@ -2,6 +2,7 @@ package org.tamanoir.sapf;
 
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Anep;
 import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
 
@@ -44,6 +45,8 @@ final class SapfSender implements UdpSender {
     private long nowNs;
     private boolean isTimed;
     private long packets;
+    /** Beside them: those that had come with another selector. */
+    private long swapped;
 
     private @Nullable Neighbour lastTo;
     private long lastHigh;
@@ -103,14 +106,16 @@ final class SapfSender implements UdpSender {
 
     @Override
     public boolean folds(ByteBuffer header, long high, long low, int port) {
-        Flow flow = flow(header, high, low, port);
-        return flow != null && flow.selector(nowNs()) != Selector.NONE;
+        Flow flow = known(header, high, low, port);
+        return flow != null && flow.isBound(sapf.nowNs());
     }
 
-    /** Returns the flow of a header alone; null when it is none's. */
-    private @Nullable Flow flow(ByteBuffer header, long high, long low, int port) {
+    /** Returns the flow of a header alone; null when it is none's yet. */
+    private @Nullable Flow known(ByteBuffer header, long high, long low, int port) {
         Neighbour to = neighbour(high, low, port);
-        return to == null ? null : flow(to, header, 0, header.getShort(6) & 0xFFFF);
+        int octets = header.getShort(Anep.LENGTH_AT) & 0xFFFF;
+        Flow flow = to == null ? null : flows[(int) HeaderTemplate.hash(header, 0, octets) & FLOWS - 1];
+        return flow != null && flow.to == to && flow.header.isOf(header, 0, octets) ? flow : null;
     }
 
     @Override
@@ -123,14 +128,14 @@ final class SapfSender implements UdpSender {
             long high,
             long low,
             int port) {
-        Flow flow = flow(header, high, low, port);
+        Flow flow = known(header, high, low, port);
         long selector = flow == null ? Selector.NONE : flow.selector(nowNs());
         if (flow == null || selector == Selector.NONE) {
             return false;
         }
         for (int at = offset; at < offset + bytes; at += segmentBytes) {
             buffer.putLong(at, selector);
-            packets++;
+            swapped++;
         }
         sender.addRun(buffer, offset, bytes, segmentBytes, high, low, port);
         refresh(flow, selector);
@@ -187,7 +192,7 @@ final class SapfSender implements UdpSender {
             return last;
         }
         int octets = HeaderTemplate.octets(buffer, at, length);
-        if (octets == 0 || (buffer.getShort(at + 6) & 0xFFFF) != length) {
+        if (octets == 0 || (buffer.getShort(at + Anep.LENGTH_AT) & 0xFFFF) != length) {
             return null;
         }
         long hash = HeaderTemplate.hash(buffer, at, octets);
@@ -253,9 +258,10 @@ final class SapfSender implements UdpSender {
         if (control != null) {
             control.flush();
         }
-        if (packets > 0) {
-            sapf.sent(packets);
+        if (packets + swapped > 0) {
+            sapf.sent(packets + swapped, swapped);
             packets = 0;
+            swapped = 0;
         }
     }
 

@@ -2,7 +2,6 @@ package org.tamanoir.transport;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +24,7 @@ public final class BatchMemory {
 
     private final long limitOctets;
     private final List<ByteBuffer> free = new ArrayList<>();
-    /** In use, or free. */
+    /** In use, or free: what there is once stays, since senders remember where it lies. */
     private long octets;
 
     private long refusedNs = System.nanoTime() - REST_NS;
@@ -46,15 +45,9 @@ public final class BatchMemory {
      */
     public synchronized @Nullable ByteBuffer larger(@Nullable ByteBuffer before, int kept, int wantedOctets) {
         int wanted = Math.max(LEAST_OCTETS, Integer.highestOneBit(wantedOctets - 1) << 1);
-        ByteBuffer found = free.stream()
-                .filter(each -> each.capacity() >= wanted && each.capacity() <= 2 * wanted)
-                .min(Comparator.comparingInt(ByteBuffer::capacity))
-                .orElse(null);
-        if (found != null) {
-            free.remove(found);
-        } else {
-            found = allocate(wanted);
-        }
+        ByteBuffer found = take(wanted, wanted);
+        found = found == null ? allocate(wanted) : found;
+        found = found == null ? take(wanted, Integer.MAX_VALUE) : found;
         if (found != null && before != null) {
             found.put(0, before, 0, kept);
             free.add(before);
@@ -62,10 +55,18 @@ public final class BatchMemory {
         return found;
     }
 
-    private @Nullable ByteBuffer allocate(int wanted) {
-        while (octets + wanted > limitOctets && !free.isEmpty()) {
-            octets -= free.remove(free.size() - 1).capacity();
+    /** Takes what was given back last of these sizes, whose memory is most likely in the cache; null where there is none. */
+    private @Nullable ByteBuffer take(int least, int most) {
+        for (int i = free.size() - 1; i >= 0; i--) {
+            int size = free.get(i).capacity();
+            if (size >= least && size <= most) {
+                return free.remove(i);
+            }
         }
+        return null;
+    }
+
+    private @Nullable ByteBuffer allocate(int wanted) {
         if (octets + wanted > limitOctets || System.nanoTime() - refusedNs < REST_NS) {
             return null;
         }

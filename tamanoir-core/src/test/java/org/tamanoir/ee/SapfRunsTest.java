@@ -12,8 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -25,6 +27,7 @@ import org.tamanoir.routing.NextHop;
 import org.tamanoir.sapf.Sapf;
 import org.tamanoir.sapf.SapfSettings;
 import org.tamanoir.sapf.SapfStatistics;
+import org.tamanoir.service.Verdict;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
@@ -69,6 +72,54 @@ class SapfRunsTest {
         assertThat(together.drops).as("seed %s", seed).isEqualTo(oneByOne.drops).hasSizeGreaterThan(4);
         assertThat(together.sapf.packetsIn()).as("came with a selector").isGreaterThan(together.in / 2);
         assertThat(together.sapf.packetsOut()).as("left with one").isGreaterThan(together.in / 4);
+        assertThat(together.sapf.packetsSwapped()).as("where they lie").isGreaterThan(together.in / 10);
+        assertThat(oneByOne.sapf.packetsSwapped()).isZero();
+    }
+
+    @Test
+    void whatLosesItsSelectorInTheMiddleLeavesWhole() throws Exception {
+        TransportKind kind = TransportKind.AUTO;
+        Duration lifetime = Duration.ofSeconds(1);
+        AtomicLong waitUntilNs = new AtomicLong(System.nanoTime());
+        try (UdpFarEnd receiver = end(kind, new SapfSettings(true, List.of(), lifetime));
+                UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind))) {
+            node.environment.sapf(new SapfSettings(true, List.of(receiver.address()), Duration.ofMinutes(10)));
+            node.environment.start();
+            node.toHost("10.1.0.0/16", receiver.address(), NextHop.Transport.SAME)
+                    .service(PacketRunsTest.FICKLE, (service, packet) -> {
+                        while (System.nanoTime() - waitUntilNs.get() < 0) {
+                            Thread.onSpinWait();
+                        }
+                        return Verdict.FORWARD;
+                    });
+            PacketBuilder flow = new PacketBuilder()
+                    .destination(InetAddress.getByName("10.1.0.1"))
+                    .service(PacketRunsTest.FICKLE);
+            List<byte[]> packets = new ArrayList<>();
+            for (int i = 0; i < 60; i++) {
+                packets.add(UdpTestNode.bytes(flow.build(ByteBuffer.allocate(64).put(0, (byte) i))));
+            }
+            try (UdpFarEnd sender = end(kind, new SapfSettings(false, List.of(node.udp()), Duration.ofMinutes(10)))) {
+                int sent = 0;
+                while (swapped(node) == 0) { // Both have their selectors then.
+                    assertThat(sent).as("packets, and none by selectors").isLessThan(100 * packets.size());
+                    assertThat(sender.pump(node.udp(), packets, receiver)).containsExactlyElementsOf(packets);
+                    sent += packets.size();
+                    node.balanced(sent);
+                    assertThat(sender.isQuiet()).isTrue();
+                    assertThat(receiver.isQuiet()).isTrue();
+                }
+                long before = swapped(node);
+                waitUntilNs.set(System.nanoTime() + lifetime.toNanos());
+                assertThat(sender.pump(node.udp(), packets, receiver)).containsExactlyElementsOf(packets);
+                assertThat(swapped(node)).as("with a selector that is over").isEqualTo(before);
+                node.balanced(sent + packets.size());
+            }
+        }
+    }
+
+    private static long swapped(UdpTestNode node) {
+        return Objects.requireNonNull(node.environment.sapfStatistics()).packetsSwapped();
     }
 
     private static UdpFarEnd end(TransportKind kind, SapfSettings settings) throws Exception {

@@ -82,7 +82,7 @@ class SapfFlowTest {
         for (int i = 0; i < 20; i++) {
             assertGoesAsAnep(SapfEnd.packet(builder, "a"));
         }
-        assertThat(node.sapf.statistics()).isEqualTo(new SapfStatistics(0, 0, 0, 0, 0, 0, 0));
+        assertThat(node.sapf.statistics()).isEqualTo(new SapfStatistics(0, 0, 0, 0, 0, 0, 0, 0));
     }
 
     @ParameterizedTest

@@ -111,6 +111,10 @@ final class NodeMetrics {
             metrics.gauge("sapf_selectors_asked", "Selectors of next hops that its flows have now.", sapf.asked());
             metrics.counter("sapf_packets_in", "Packets that came with a selector.", sapf.packetsIn());
             metrics.counter("sapf_packets_out", "Packets that left with a selector.", sapf.packetsOut());
+            metrics.counter(
+                    "sapf_packets_swapped",
+                    "Packets of those that had come with another selector, which was swapped where they lie.",
+                    sapf.packetsSwapped());
             metrics.counter("sapf_refused", "Requests for selectors that were refused.", sapf.refused());
             metrics.counter("sapf_unknown", "Messages about selectors that are not known.", sapf.unknown());
             metrics.counter("sapf_malformed", "Messages about selectors that were none.", sapf.malformed());

@@ -54,8 +54,13 @@ final class ServiceClasses {
 
     /** Whether the class path has a class of this name. */
     static boolean exists(String className) {
-        return Thread.currentThread().getContextClassLoader().getResource(className.replace('.', '/') + ".class")
-                != null;
+        return loader().getResource(className.replace('.', '/') + ".class") != null;
+    }
+
+    /** The class path's; threads that the JVM makes, as for a signal, have none of their own. */
+    private static ClassLoader loader() {
+        ClassLoader own = Thread.currentThread().getContextClassLoader();
+        return own == null ? ClassLoader.getSystemClassLoader() : own;
     }
 
     /** What makes instances of a class, what makes its control, and what it does to sizes. */
@@ -87,7 +92,7 @@ final class ServiceClasses {
      */
     static Class<?> type(String className) {
         try {
-            return Class.forName(className, false, Thread.currentThread().getContextClassLoader());
+            return Class.forName(className, false, loader());
         } catch (ClassNotFoundException e) {
             throw new IllegalArgumentException(
                     "class " + className + " is not on the class path: add its jar to it, or correct the name", e);

@@ -77,7 +77,7 @@ final class Reloader implements Reloading {
             List<String> lines = String.valueOf(e.getMessage()).lines().toList();
             lines.forEach(line -> LOG.error("reload refused, nothing is changed: {}", line));
         } catch (RuntimeException e) {
-            LOG.error("reload failed", e);
+            LOG.error("reload failed by a fault of the node, nothing more is changed: {}", e.toString(), e);
         }
     }
 }

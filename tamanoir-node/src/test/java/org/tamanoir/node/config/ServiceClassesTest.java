@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,6 +30,17 @@ class ServiceClassesTest {
         assertThat(announced.factory().get())
                 .isInstanceOf(Announced.class)
                 .isNotSameAs(announced.factory().get());
+    }
+
+    @Test
+    void aThreadWithoutALoaderOfItsOwnAsAForSignalsFindsClasses() throws Exception {
+        FutureTask<Boolean> finds = new FutureTask<>(() -> ServiceClasses.exists(Announced.class.getName())
+                && !ServiceClasses.exists("org.example.Gone")
+                && ServiceClasses.makers(Announced.class.getName()) != null);
+        Thread thread = new Thread(finds, "signal");
+        thread.setContextClassLoader(null);
+        thread.start();
+        assertThat(finds.get(30, TimeUnit.SECONDS)).isTrue();
     }
 
     @ParameterizedTest
