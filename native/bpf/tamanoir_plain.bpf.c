@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
 /*
- * Plain IP that asks for services: finds the datagrams and connections on their way to other
+ * Plain IP that asks for services: finds the datagrams, connections and ICMP messages on their way to other
  * hosts that a rule is for, and has them delivered to the node's sockets, whatever their destination. All else goes on,
  * untouched, as does everything while the node is not there or not alive.
  */
 #include "tamanoir_net.h"
 #include "tamanoir_plain.h"
+#include <linux/icmpv6.h>
 #include <linux/if_packet.h>
 #include <linux/pkt_cls.h>
 
 #define TMN_ON TC_ACT_UNSPEC
 #define TMN_PLAIN_OPTION 8 /* longest option or extension header that is read */
 #define TMN_PLAIN_HEADERS (ETH_HLEN + sizeof(struct ipv6hdr) + TMN_PLAIN_OPTION + sizeof(struct tcphdr))
+#define TMN_ICMP_HEADER 8 /* octets, of any type that is read: as many as of UDP */
 #define TMN_LOOPBACK4 0x7f000001u
 #define TMN_HOP_BY_HOP 0
 #define TMN_AF_INET 2
 #define TMN_AF_INET6 10
+#define TMN_PLAIN_CHUNK 512 /* octets: the most that bpf_csum_diff takes */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -91,13 +94,26 @@ struct {
 	__type(value, __u64);
 } tmn_plain_mets SEC(".maps");
 
-/* What of a datagram or segment its rule depends on. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32[TMN_PLAIN_CHUNK / 4 + 1]); /* a word more, for a verifier that does not see the rounding */
+} tmn_plain_chunks SEC(".maps");
+
+/* What of a datagram, segment or message its rule depends on. */
 struct tmn_plain {
 	__u32 source[4];	/* IPv6, or IPv4 as ::ffff:a.b.c.d; as on the wire */
 	__u32 destination[4];
 	__u32 is_ipv6;
 	__u32 alert;		/* 1: it has a Router Alert */
 	__u32 datagrams;	/* several that the kernel joined */
+	__u32 protocol;		/* IPPROTO_UDP, IPPROTO_TCP, or IPPROTO_ICMP, also of ICMPv6 */
+	__u32 octets;		/* this and what follows of ICMP messages alone */
+	__u32 type;		/* as on the wire */
+	__u32 code;
+	__u32 dscp;
+	__u32 hops;
 };
 
 TMN_INLINE int tmn_met(__u32 met, __u32 datagrams)
@@ -134,32 +150,18 @@ TMN_INLINE __u64 tmn_fitting_mark(__u32 mark, __u64 rules, __u64 any)
 	return rules & (asking ? *asking | any : any);
 }
 
-/* The number of the lowest bit. */
+/*
+ * The number of the lowest bit: how many are below it, as Warren, Hacker's Delight, 5-1, counts. Without branches, or
+ * the verifier would go through all that follows for each number.
+ */
 TMN_INLINE __u32 tmn_lowest(__u64 rules)
 {
-	__u32 number = 0;
+	__u64 below = (rules & -rules) - 1;
 
-	if (!(rules & 0xffffffff)) {
-		number += 32;
-		rules >>= 32;
-	}
-	if (!(rules & 0xffff)) {
-		number += 16;
-		rules >>= 16;
-	}
-	if (!(rules & 0xff)) {
-		number += 8;
-		rules >>= 8;
-	}
-	if (!(rules & 0xf)) {
-		number += 4;
-		rules >>= 4;
-	}
-	if (!(rules & 3)) {
-		number += 2;
-		rules >>= 2;
-	}
-	return (number + !(rules & 1)) & TMN_PLAIN_RULE;
+	below -= below >> 1 & 0x5555555555555555;
+	below = (below & 0x3333333333333333) + (below >> 2 & 0x3333333333333333);
+	below = (below + (below >> 4)) & 0x0f0f0f0f0f0f0f0f;
+	return (below * 0x0101010101010101) >> 56 & TMN_PLAIN_RULE;
 }
 
 /* ---- up -------------------------------------------------------------------------------------- */
@@ -190,15 +192,93 @@ TMN_INLINE int tmn_may_alert(struct tmn_plain_beat *beat, const struct tmn_plain
 	return 1;
 }
 
-/* Has the node's socket at this port of loopback take the packet; of TCP one that listens. 0 when there is none. */
-static __noinline int tmn_assign(struct __sk_buff *skb, __u32 is_ipv6, __be16 port, __u32 is_tcp)
+/* Where an ICMP message begins, in octets from the link header. */
+TMN_INLINE __u32 tmn_icmp_at(const struct tmn_plain *plain)
+{
+	return ETH_HLEN + (plain->is_ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
+}
+
+/* Whether an ICMP message has the checksum that it should have: RFC 792, and RFC 4443, 2.3. */
+static __noinline int tmn_is_sound(struct __sk_buff *skb, const struct tmn_plain *plain)
+{
+	__u32 octets, at, zero = 0, i;
+	__u64 sum = 0;
+	__u32 *chunk;
+
+	chunk = bpf_map_lookup_elem(&tmn_plain_chunks, &zero);
+	if (!chunk || !plain)
+		return 0;
+	octets = plain->octets;
+	at = tmn_icmp_at(plain);
+	if (plain->is_ipv6) {
+		sum = bpf_csum_diff(0, 0, (void *)plain->source, sizeof(plain->source), 0);
+		sum = bpf_csum_diff(0, 0, (void *)plain->destination, sizeof(plain->destination), sum);
+		sum = (sum & 0xffff) + (sum >> 16) + bpf_htons(octets) + bpf_htons(IPPROTO_ICMPV6);
+	}
+	for (i = 1; i < TMN_PLAIN_MESSAGE / TMN_PLAIN_CHUNK && octets > TMN_PLAIN_CHUNK; i++) {
+		if (bpf_skb_load_bytes(skb, at, chunk, TMN_PLAIN_CHUNK))
+			return 0;
+		sum = bpf_csum_diff(0, 0, chunk, TMN_PLAIN_CHUNK, sum);
+		at += TMN_PLAIN_CHUNK;
+		octets -= TMN_PLAIN_CHUNK;
+	}
+	if (octets > TMN_PLAIN_CHUNK)
+		return 0;
+	octets = tmn_within(octets, TMN_PLAIN_CHUNK);
+	chunk[(octets - 1) / 4 & (TMN_PLAIN_CHUNK / 4 - 1)] = 0;
+	if (bpf_skb_load_bytes(skb, at, chunk, octets))
+		return 0;
+	sum = bpf_csum_diff(0, 0, chunk, (octets + 3) & ~3u, sum);
+	sum = (sum & 0xffff) + (sum >> 16 & 0xffff);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return sum == 0xffff;
+}
+
+/*
+ * Writes the headers of the datagram that stands for an ICMP message, around the room that was made behind the IP
+ * header. The message is sound, so its sum is known: of IPv6 it is that of the pseudo-header, inverted. A datagram of
+ * IPv4 needs no checksum. The header is writable, see tmn_assign.
+ */
+TMN_INLINE void tmn_dress(struct __sk_buff *skb, const struct tmn_plain *plain)
+{
+	__u32 octets = plain->octets + sizeof(struct udphdr), sum;
+	struct udphdr udp = { .dest = bpf_htons(plain->type), .len = bpf_htons(octets) };
+
+	if (plain->is_ipv6) {
+		__be32 word = bpf_htonl(octets << 16 | IPPROTO_UDP << 8 | plain->hops);
+
+		sum = 0xffff - IPPROTO_ICMPV6 + IPPROTO_UDP + sizeof(udp) + plain->type + octets;
+		sum = (sum & 0xffff) + (sum >> 16);
+		sum = ~((sum & 0xffff) + (sum >> 16)) & 0xffff;
+		udp.check = bpf_htons(sum ? sum : 0xffff);
+		bpf_skb_store_bytes(skb, ETH_HLEN + 4, &word, sizeof(word), BPF_F_RECOMPUTE_CSUM);
+	} else {
+		__be16 total = bpf_htons(sizeof(struct iphdr) + octets);
+		__be16 hops = bpf_htons(plain->hops << 8 | IPPROTO_UDP);
+		__u32 sum_at = ETH_HLEN + offsetof(struct iphdr, check);
+
+		bpf_l3_csum_replace(skb, sum_at, bpf_htons(sizeof(struct iphdr) + plain->octets), total, sizeof(total));
+		bpf_l3_csum_replace(skb, sum_at, bpf_htons(plain->hops << 8 | IPPROTO_ICMP), hops, sizeof(hops));
+		bpf_skb_store_bytes(skb, ETH_HLEN + offsetof(struct iphdr, tot_len), &total, sizeof(total), 0);
+		bpf_skb_store_bytes(skb, ETH_HLEN + offsetof(struct iphdr, ttl), &hops, sizeof(hops), 0);
+	}
+	bpf_skb_store_bytes(skb, tmn_icmp_at(plain), &udp, sizeof(udp), BPF_F_RECOMPUTE_CSUM);
+}
+
+/*
+ * Has the node's socket at this port of loopback take the packet; of TCP one that listens, and of ICMP that for UDP,
+ * with room for a header of UDP in front of the message. Returns what the packet met; all but "up" are as they were.
+ */
+static __noinline int tmn_assign(struct __sk_buff *skb, const struct tmn_plain *plain, __be16 port)
 {
 	struct bpf_sock_tuple tuple = {};
 	__u32 octets = sizeof(tuple.ipv4);
 	struct bpf_sock *sk;
-	long result = -1;
+	int met = TMN_PLAIN_ABSENT, takes = 1;
 
-	if (is_ipv6) {
+	if (!plain)
+		return met;
+	if (plain->is_ipv6) {
 		octets = sizeof(tuple.ipv6);
 		tuple.ipv6.saddr[3] = bpf_htonl(1);
 		tuple.ipv6.daddr[3] = bpf_htonl(1);
@@ -208,16 +288,28 @@ static __noinline int tmn_assign(struct __sk_buff *skb, __u32 is_ipv6, __be16 po
 		tuple.ipv4.daddr = bpf_htonl(TMN_LOOPBACK4);
 		tuple.ipv4.dport = port;
 	}
-	if (is_tcp)
+	if (plain->protocol == IPPROTO_TCP) {
 		sk = bpf_skc_lookup_tcp(skb, &tuple, octets, BPF_F_CURRENT_NETNS, 0);
-	else
+		takes = sk && sk->state == BPF_TCP_LISTEN;
+	} else {
 		sk = bpf_sk_lookup_udp(skb, &tuple, octets, BPF_F_CURRENT_NETNS, 0);
+	}
 	if (!sk)
-		return 0;
-	if (!is_tcp || sk->state == BPF_TCP_LISTEN)
-		result = bpf_sk_assign(skb, sk, 0);
+		return met;
+	if (plain->protocol == IPPROTO_ICMP) {
+		/* What is written behind the link header is the packet's own from here on. */
+		if (bpf_skb_pull_data(skb, tmn_icmp_at(plain) + TMN_ICMP_HEADER) ||
+		    bpf_skb_adjust_room(skb, sizeof(struct udphdr), BPF_ADJ_ROOM_NET, 0))
+			met = TMN_PLAIN_LENGTH;
+		else if (!bpf_sk_assign(skb, sk, 0))
+			met = TMN_PLAIN_UP;
+		else
+			bpf_skb_adjust_room(skb, -(__s32)sizeof(struct udphdr), BPF_ADJ_ROOM_NET, 0);
+	} else if (takes && !bpf_sk_assign(skb, sk, 0)) {
+		met = TMN_PLAIN_UP;
+	}
 	bpf_sk_release(sk);
-	return !result;
+	return met;
 }
 
 /*
@@ -277,13 +369,15 @@ static __noinline __u32 tmn_state(struct __sk_buff *skb, const struct tmn_plain 
 
 /* A rule is for the datagram: up, if the node is there to take it. */
 TMN_INLINE int tmn_lift(struct __sk_buff *skb, const struct tmn_plain_hook *hook, const struct tmn_plain *plain,
-			const struct tcphdr *tcp, __u32 rule)
+			__u32 rule)
 {
 	struct tmn_plain_count *count = bpf_map_lookup_elem(&tmn_plain_counts, &rule);
+	int is_tcp = plain->protocol == IPPROTO_TCP, is_icmp = plain->protocol == IPPROTO_ICMP;
 	struct tmn_plain_beat *beat;
 	__u32 zero = 0;
 	__be16 port;
 	__u64 now;
+	int met;
 
 	beat = bpf_map_lookup_elem(&tmn_plain_beats, &zero);
 	if (!count || !beat)
@@ -297,15 +391,20 @@ TMN_INLINE int tmn_lift(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 		return tmn_met(TMN_PLAIN_LOCAL, plain->datagrams);
 	if (plain->alert && !tmn_may_alert(beat, hook, now, plain->datagrams))
 		return tmn_met(TMN_PLAIN_LIMITED, plain->datagrams);
-	if (tcp && !tmn_comes_back(skb, plain))
+	if (is_tcp && !tmn_comes_back(skb, plain))
 		return tmn_met(TMN_PLAIN_ONE_WAY, 1);
-	if (tcp)
+	if (is_icmp && !tmn_is_sound(skb, plain))
+		return tmn_met(TMN_PLAIN_CHECKSUM, 1);
+	if (is_tcp)
 		port = plain->is_ipv6 ? hook->tcp6[rule & TMN_PLAIN_RULE] : hook->tcp4[rule & TMN_PLAIN_RULE];
 	else
 		port = plain->is_ipv6 ? hook->port6 : hook->port4;
-	if (!tmn_assign(skb, plain->is_ipv6, port, !!tcp))
-		return tmn_met(TMN_PLAIN_ABSENT, plain->datagrams);
-	skb->mark = hook->mark | rule | (plain->alert ? TMN_PLAIN_ALERT : 0);
+	met = tmn_assign(skb, plain, port);
+	if (met != TMN_PLAIN_UP)
+		return tmn_met(met, plain->datagrams);
+	if (is_icmp)
+		tmn_dress(skb, plain);
+	skb->mark = hook->mark | rule | (plain->alert ? TMN_PLAIN_ALERT : 0) | (is_icmp ? TMN_PLAIN_ICMP : 0);
 	count->up += plain->datagrams;
 	return tmn_met(TMN_PLAIN_UP, plain->datagrams);
 }
@@ -325,6 +424,7 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 	if (!rules)
 		return tmn_met(TMN_PLAIN_NO_RULE, 1);
 	plain->datagrams = 1;
+	plain->protocol = IPPROTO_UDP;
 	if (octets != ip_octets || octets < sizeof(*udp) || octets > TMN_PLAIN_LONGEST)
 		return tmn_met(TMN_PLAIN_LENGTH, 1);
 	if (skb->gso_size && skb->gso_size < octets)
@@ -336,7 +436,7 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 		return tmn_met(TMN_PLAIN_NO_RULE, plain->datagrams);
 	if (hops <= 1)
 		return tmn_met(TMN_PLAIN_HOPS, plain->datagrams);
-	return tmn_lift(skb, hook, plain, 0, tmn_lowest(rules));
+	return tmn_lift(skb, hook, plain, tmn_lowest(rules));
 }
 
 /*
@@ -352,6 +452,7 @@ TMN_INLINE int tmn_tcp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 	__u64 forth = 0, back = 0, *of_port;
 
 	plain->datagrams = 1;
+	plain->protocol = IPPROTO_TCP;
 	of_port = bpf_map_lookup_elem(&tmn_plain_ports, &to);
 	if (of_port)
 		forth = *of_port & hook->tcp;
@@ -381,7 +482,72 @@ TMN_INLINE int tmn_tcp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 		return tmn_met(TMN_PLAIN_BEGUN, 1);
 	if (hops <= 1)
 		return tmn_met(TMN_PLAIN_HOPS, 1);
-	return tmn_lift(skb, hook, plain, tcp, tmn_lowest(forth));
+	return tmn_lift(skb, hook, plain, tmn_lowest(forth));
+}
+
+/* What a message is to rules: enum tmn_plain_icmp; its count where none is for such, as for neighbour discovery. */
+TMN_INLINE __u32 tmn_icmp_type(__u32 is_ipv6, __u32 type, __u32 code)
+{
+	if (is_ipv6) {
+		switch (type) {
+		case ICMPV6_ECHO_REQUEST: return TMN_PLAIN_ECHO_REQUEST;
+		case ICMPV6_ECHO_REPLY: return TMN_PLAIN_ECHO_REPLY;
+		case ICMPV6_DEST_UNREACH: return TMN_PLAIN_UNREACHABLE;
+		case ICMPV6_PKT_TOOBIG: return TMN_PLAIN_TOO_BIG;
+		case ICMPV6_TIME_EXCEED: return TMN_PLAIN_TIME_EXCEEDED;
+		case ICMPV6_PARAMPROB: return TMN_PLAIN_PARAMETER;
+		default: return TMN_PLAIN_ICMP_COUNT;
+		}
+	}
+	switch (type) { /* RFC 792; its header cannot be included here */
+	case 8: return TMN_PLAIN_ECHO_REQUEST;
+	case 0: return TMN_PLAIN_ECHO_REPLY;
+	case 3: return code == 4 ? TMN_PLAIN_TOO_BIG : TMN_PLAIN_UNREACHABLE;
+	case 11: return TMN_PLAIN_TIME_EXCEEDED;
+	case 12: return TMN_PLAIN_PARAMETER;
+	default: return TMN_PLAIN_ICMP_COUNT;
+	}
+}
+
+/* Looks for the message's rule. */
+static __noinline int tmn_icmp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
+			       const struct tmn_plain *plain)
+{
+	__u64 rules, *of_type;
+	__u32 type;
+
+	if (!hook || !plain)
+		return TMN_ON;
+	type = tmn_icmp_type(plain->is_ipv6, plain->type, plain->code);
+	rules = hook->icmp & hook->dscp[plain->dscp & 63] & hook->no_alert;
+	of_type = bpf_map_lookup_elem(&tmn_plain_ports, &type);
+	rules &= of_type && type < TMN_PLAIN_ICMP_COUNT ? *of_type : 0;
+	if (!rules)
+		return tmn_met(TMN_PLAIN_NO_RULE, 1);
+	if (plain->octets < TMN_ICMP_HEADER || plain->octets > TMN_PLAIN_MESSAGE)
+		return tmn_met(TMN_PLAIN_LENGTH, 1);
+	rules = tmn_fitting(&tmn_plain_destinations, plain->destination, rules, hook->any_destination);
+	rules = tmn_fitting(&tmn_plain_sources, plain->source, rules, hook->any_source);
+	rules = tmn_fitting_mark(skb->mark, rules, hook->any_mark);
+	if (!rules)
+		return tmn_met(TMN_PLAIN_NO_RULE, 1);
+	if (plain->hops <= 1)
+		return tmn_met(TMN_PLAIN_HOPS, 1);
+	return tmn_lift(skb, hook, plain, tmn_lowest(rules));
+}
+
+/* Reads what of an ICMP message its rule depends on; its first 8 octets lie there. */
+TMN_INLINE int tmn_message(struct __sk_buff *skb, const struct tmn_plain_hook *hook, struct tmn_plain *plain,
+			   const __u8 *icmp, __u32 octets, __u32 dscp, __u32 hops)
+{
+	plain->datagrams = 1;
+	plain->protocol = IPPROTO_ICMP;
+	plain->octets = octets;
+	plain->type = icmp[0];
+	plain->code = icmp[1];
+	plain->dscp = dscp;
+	plain->hops = hops;
+	return tmn_icmp(skb, hook, plain);
 }
 
 TMN_INLINE int tmn_ipv4(struct __sk_buff *skb, const struct tmn_plain_hook *hook, struct iphdr *ip, void *end)
@@ -390,14 +556,16 @@ TMN_INLINE int tmn_ipv4(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 	struct tmn_plain plain = {};
 
 	if ((void *)(ip + 1) > end || ip->version != 4 ||
-	    !(ip->protocol == IPPROTO_UDP || (ip->protocol == IPPROTO_TCP && hook->tcp)))
+	    !(ip->protocol == IPPROTO_UDP || (ip->protocol == IPPROTO_TCP && hook->tcp) ||
+	      (ip->protocol == IPPROTO_ICMP && hook->icmp)))
 		return TMN_ON;
 	if (ip->frag_off & bpf_htons(TMN_IP_FRAGMENT))
 		return tmn_met(TMN_PLAIN_FRAGMENT, 1);
 	if (ip->ihl != 5) {
 		__be32 *option = (void *)(ip + 1);
 
-		if (ip->ihl != 6 || (void *)(option + 1) > end || *option != bpf_htonl(TMN_PLAIN_ALERT_V4))
+		if (ip->ihl != 6 || (void *)(option + 1) > end || *option != bpf_htonl(TMN_PLAIN_ALERT_V4) ||
+		    ip->protocol == IPPROTO_ICMP)
 			return tmn_met(TMN_PLAIN_OPTIONS, 1);
 		plain.alert = 1;
 		udp = (void *)(option + 1);
@@ -411,6 +579,11 @@ TMN_INLINE int tmn_ipv4(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 
 		return (void *)(tcp + 1) > end ? TMN_ON : tmn_tcp(skb, hook, &plain, tcp, ip->tos >> 2, ip->ttl);
 	}
+	if (ip->protocol == IPPROTO_ICMP) {
+		__u32 octets = bpf_ntohs(ip->tot_len) - sizeof(*ip);
+
+		return tmn_message(skb, hook, &plain, (void *)udp, octets, ip->tos >> 2, ip->ttl);
+	}
 	return tmn_udp(skb, hook, &plain, udp, bpf_ntohs(ip->tot_len) - ip->ihl * 4, ip->tos >> 2, ip->ttl);
 }
 
@@ -423,12 +596,12 @@ TMN_INLINE int tmn_ipv6(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 
 	if (ip->nexthdr == TMN_IPV6_FRAGMENT)
 		return tmn_met(TMN_PLAIN_FRAGMENT, 1);
-	if (protocol != IPPROTO_UDP && protocol != IPPROTO_TCP) {
+	if (protocol == IPPROTO_ICMPV6 && !hook->icmp)
+		return TMN_ON;
+	if (protocol != IPPROTO_UDP && protocol != IPPROTO_TCP && protocol != IPPROTO_ICMPV6) {
 		__be64 *header = (void *)(ip + 1);
 		__u64 word;
 
-		if (ip->nexthdr == IPPROTO_ICMPV6)
-			return TMN_ON;
 		if (ip->nexthdr != TMN_HOP_BY_HOP || (void *)(header + 1) > end)
 			return tmn_met(TMN_PLAIN_OPTIONS, 1);
 		word = bpf_be64_to_cpu(*header);
@@ -451,6 +624,8 @@ TMN_INLINE int tmn_ipv6(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 			       TMN_ON :
 			       tmn_tcp(skb, hook, &plain, tcp, dscp, ip->hop_limit);
 	}
+	if (protocol == IPPROTO_ICMPV6)
+		return tmn_message(skb, hook, &plain, (void *)udp, octets, dscp, ip->hop_limit);
 	return tmn_udp(skb, hook, &plain, udp, octets, dscp, ip->hop_limit);
 }
 

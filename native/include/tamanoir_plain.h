@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /*
- * What the program for plain IP and the node say to each other: datagrams and connections that carry no ANEP, and
- * that rules of the operator send through services all the same. The one truth for BPF and Java (org.tamanoir.kernel.PlainAbi, which a
+ * What the program for plain IP and the node say to each other: datagrams, connections and ICMP messages that carry no
+ * ANEP, and that rules of the operator send through services all the same. The one truth for BPF and Java (org.tamanoir.kernel.PlainAbi, which a
  * test compares with this file).
  *
  * There are at most 64 rules, and a bit of 64 for each in all that follows, the first rule's the lowest. Each field of a
@@ -13,7 +13,7 @@
 
 #include "tamanoir_abi.h"
 
-#define TMN_PLAIN_VERSION 2
+#define TMN_PLAIN_VERSION 3
 
 #define TMN_PLAIN_RULES 64
 #define TMN_PLAIN_INTERFACES 1024
@@ -22,9 +22,14 @@
 /* A heartbeat older than this is no node's: everything goes on. */
 #define TMN_PLAIN_STALE_NS 1000000000ull
 
-/* The mark of what goes up is TMN_MARK_BASE and the instance, the rule's number, and whether it had a Router Alert. */
+/*
+ * The mark of what goes up is TMN_MARK_BASE and the instance, the rule's number, whether it had a Router Alert, and
+ * whether it is an ICMP message, which comes up as the payload of a UDP datagram between ports 0 and its type.
+ */
 #define TMN_PLAIN_RULE 0x3fu
 #define TMN_PLAIN_ALERT 0x40u
+#define TMN_PLAIN_ICMP 0x80u
+#define TMN_PLAIN_MESSAGE 16384 /* octets of the longest ICMP message that is read */
 
 /* The mark of what the node sends on, which no rule takes again. */
 #define TMN_PLAIN_SENT 0x55000000u
@@ -32,6 +37,17 @@
 /* Router Alert, the option as it stands on the wire: RFC 2113, and RFC 2711 of value 2, for active networks. */
 #define TMN_PLAIN_ALERT_V4 0x94040000u
 #define TMN_PLAIN_ALERT_V6 0x050200020100ull /* behind next header and length: with padding, and before it */
+
+/* ICMP messages that rules may be for, of IPv4 and IPv6 alike. In tmn_plain_ports they stand where ports do. */
+enum tmn_plain_icmp {
+	TMN_PLAIN_ECHO_REQUEST = 0,
+	TMN_PLAIN_ECHO_REPLY,
+	TMN_PLAIN_UNREACHABLE,
+	TMN_PLAIN_TOO_BIG,	/* of IPv4 code 4 of "unreachable" */
+	TMN_PLAIN_TIME_EXCEEDED,
+	TMN_PLAIN_PARAMETER,
+	TMN_PLAIN_ICMP_COUNT,
+};
 
 /* Set before the program is attached, and never changed. */
 struct tmn_plain_hook {
@@ -44,6 +60,7 @@ struct tmn_plain_hook {
 	__u64 alert_burst_ns;	/* that so many gaps may come at once */
 	__u64 udp;		/* rules for UDP */
 	__u64 tcp;		/* rules for TCP */
+	__u64 icmp;		/* rules for ICMP and ICMPv6 */
 	__u64 no_alert;		/* rules for packets without Router Alert, and with */
 	__u64 alert;
 	__u64 any_source;	/* rules that do not ask for a source */
@@ -78,7 +95,7 @@ enum tmn_plain_met {
 	TMN_PLAIN_NO_RULE,	/* no rule is for it */
 	TMN_PLAIN_FRAGMENT,	/* of IP */
 	TMN_PLAIN_OPTIONS,	/* an IPv4 option, or IPv6 extension header, that is no Router Alert alone */
-	TMN_PLAIN_LENGTH,	/* lengths of IP and UDP contradict, or it is too long */
+	TMN_PLAIN_LENGTH,	/* lengths of IP and UDP contradict, or it is too long, or too short for ICMP */
 	TMN_PLAIN_HOPS,		/* no hop is left: the kernel answers */
 	TMN_PLAIN_LOCAL,	/* to this host, or what no router sends on */
 	TMN_PLAIN_STALE,	/* the node's heartbeat is too old */
@@ -87,6 +104,7 @@ enum tmn_plain_met {
 	TMN_PLAIN_SENT_ON,	/* the node sent it, or a level has sent it up */
 	TMN_PLAIN_BEGUN,	/* of a connection that did not come up when it began */
 	TMN_PLAIN_ONE_WAY,	/* a connection's answers would come in by an interface without the program */
+	TMN_PLAIN_CHECKSUM,	/* an ICMP message whose checksum is wrong */
 	TMN_PLAIN_MET_COUNT,
 };
 
@@ -95,7 +113,7 @@ enum tmn_plain_met {
  *
  * tmn_plain_hooks         ARRAY         1 x struct tmn_plain_hook
  * tmn_plain_beats         ARRAY, mmapable  1 x struct tmn_plain_beat
- * tmn_plain_ports         ARRAY, mmapable  destination port -> __u64 rules
+ * tmn_plain_ports         ARRAY, mmapable  destination port, or enum tmn_plain_icmp -> __u64 rules
  * tmn_plain_sources       LPM_TRIE      struct tmn_plain_prefix -> __u64 rules whose prefixes cover it
  * tmn_plain_destinations  LPM_TRIE      the same
  * tmn_plain_marks         HASH          __u32 skb->mark -> __u64 rules that ask for it
@@ -103,6 +121,7 @@ enum tmn_plain_met {
  * tmn_plain_interfaces    HASH          __u32 number of an interface with the program -> __u32 1
  * tmn_plain_counts        PERCPU_ARRAY  rule -> struct tmn_plain_count
  * tmn_plain_mets          PERCPU_ARRAY  met -> __u64
+ * tmn_plain_chunks        PERCPU_ARRAY  1 x room for a piece of a message, the program's
  */
 
 #endif

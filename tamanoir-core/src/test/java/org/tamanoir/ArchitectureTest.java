@@ -128,6 +128,7 @@ class ArchitectureTest {
             .onlyDependOnClassesThat()
             .resideInAnyPackage(
                     "org.tamanoir.plain..",
+                    "org.tamanoir.icmp..",
                     "org.tamanoir.nodeos..",
                     "org.tamanoir.service..",
                     "org.tamanoir.routing..",
@@ -223,6 +224,14 @@ class ArchitectureTest {
                     "org.tamanoir.format",
                     JDK,
                     ANNOTATIONS);
+
+    @ArchTest
+    static final ArchRule icmpIsReadByActiveCode = classes()
+            .that()
+            .resideInAPackage("org.tamanoir.icmp..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.icmp..", "org.tamanoir.anep..", JDK, ANNOTATIONS);
 
     @ArchTest
     static final ArchRule levelsArePortsAlone = classes()

@@ -26,8 +26,8 @@ import org.tamanoir.service.Service;
 
 /**
  * Defines the classes of one service version from a jar in memory. They see, in this order: {@code java.*} of the
- * JDK, {@code org.tamanoir.service}, {@code org.tamanoir.anep}, {@code org.tamanoir.nodeos}, {@code org.tamanoir.format}
- * and {@code org.tamanoir.message} of the node, their own jar, the rest of the JDK.
+ * JDK, {@code org.tamanoir.service}, {@code org.tamanoir.anep}, {@code org.tamanoir.nodeos}, {@code org.tamanoir.format},
+ * {@code org.tamanoir.message} and {@code org.tamanoir.icmp} of the node, their own jar, the rest of the JDK.
  * Resources come from the jar alone. Classes of the jar get {@linkplain Checkpoints checkpoints} as they are defined;
  * what was verified is the jar before that.
  *
@@ -65,7 +65,8 @@ final class ServiceClassLoader extends ClassLoader {
                 || className.startsWith("org.tamanoir.anep.")
                 || className.startsWith("org.tamanoir.nodeos.")
                 || className.startsWith("org.tamanoir.format.")
-                || className.startsWith("org.tamanoir.message.");
+                || className.startsWith("org.tamanoir.message.")
+                || className.startsWith("org.tamanoir.icmp.");
     }
 
     /** Returns whether a class of the jar is ever defined, by its entry's name. */

@@ -168,6 +168,11 @@ final class Arrival {
         return UpcallMetadata.hasAlert(ascent);
     }
 
+    /** Returns whether it is an ICMP message, in front of which the node has put a header. */
+    boolean isIcmp() {
+        return UpcallMetadata.isIcmp(ascent);
+    }
+
     /** Returns whether it is a plain datagram that goes on where its service fails it. */
     boolean passesOnFailure() {
         return UpcallMetadata.passesOnFailure(ascent);

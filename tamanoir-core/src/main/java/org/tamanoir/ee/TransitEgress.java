@@ -65,9 +65,12 @@ final class TransitEgress {
         add(sender, packet, arrival, ANSWER_HOPS);
     }
 
-    /** Adds the packet; of one that stands for a plain datagram what is behind the header alone. */
+    /** Adds the packet; of one that stands for a plain datagram or ICMP message what is behind the header alone. */
     private void add(TransitSender sender, Packet packet, Arrival arrival, int hops) {
-        if (arrival.isPlain()) {
+        if (arrival.isIcmp()) {
+            sender.addIcmp(
+                    packet.buffer(), packet.payloadOffset(), packet.payloadLength(), hops, arrival.trafficClass());
+        } else if (arrival.isPlain()) {
             sender.add(
                     packet.buffer(),
                     packet.payloadOffset(),

@@ -12,7 +12,7 @@ package org.tamanoir.offload;
  * </pre>
  *
  * Of a plain datagram bit 63 is set, in the place of the slot stands the port that it was sent to, and in that of the
- * trace {@link #ALERT} and {@link #DROPS}.
+ * trace {@link #ALERT}, {@link #DROPS} and {@link #ICMP}.
  */
 public final class UpcallMetadata {
     /** Numbers of traces are smaller. */
@@ -25,6 +25,8 @@ public final class UpcallMetadata {
     private static final long ALERT = 1L << TRACE_SHIFT;
     /** A plain datagram is dropped where its service fails it. */
     private static final long DROPS = 2L << TRACE_SHIFT;
+    /** A plain datagram is an ICMP message. */
+    private static final long ICMP = 4L << TRACE_SHIFT;
 
     private UpcallMetadata() {}
 
@@ -44,8 +46,12 @@ public final class UpcallMetadata {
     }
 
     /** Returns what is remembered of a plain datagram, as {@link #inTransit}. */
-    static long plain(int toPort, int hopsLeft, int trafficClass, boolean hasAlert, boolean drops) {
-        return PLAIN | inTransit(toPort, hopsLeft, trafficClass) | (hasAlert ? ALERT : 0) | (drops ? DROPS : 0);
+    static long plain(int toPort, int hopsLeft, int trafficClass, boolean hasAlert, boolean drops, boolean isIcmp) {
+        return PLAIN
+                | inTransit(toPort, hopsLeft, trafficClass)
+                | (hasAlert ? ALERT : 0)
+                | (drops ? DROPS : 0)
+                | (isIcmp ? ICMP : 0);
     }
 
     /** Returns whether it is a plain datagram, which carried no ANEP. */
@@ -61,6 +67,11 @@ public final class UpcallMetadata {
     /** Returns whether it is a plain datagram with a Router Alert. */
     public static boolean hasAlert(long ascent) {
         return ascent < 0 && (ascent & ALERT) != 0;
+    }
+
+    /** Returns whether it is an ICMP message. */
+    public static boolean isIcmp(long ascent) {
+        return ascent < 0 && (ascent & ICMP) != 0;
     }
 
     /** Returns whether it is a plain datagram that goes on where its service fails it. */

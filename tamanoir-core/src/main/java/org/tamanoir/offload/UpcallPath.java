@@ -46,7 +46,8 @@ public final class UpcallPath {
                     batch.hopsLeft(message),
                     batch.trafficClass(message),
                     (seen & PlainTraffic.ALERT) != 0,
-                    plain.rules().dropsOnFailure(seen & PlainTraffic.RULE_MASK));
+                    plain.rules().dropsOnFailure(seen & PlainTraffic.RULE_MASK),
+                    (seen & PlainTraffic.ICMP) != 0);
         }
         if ((seen & NodeOs.UP_MASK) != mark || mark == 0) {
             return 0;

@@ -1,18 +1,22 @@
 package org.tamanoir.plain;
 
 import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.icmp.IcmpType;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.Prefix;
 
 /**
- * What a datagram, or the segment that begins a connection, must be for a rule.
+ * What a datagram, the segment that begins a connection, or an ICMP message must be for a rule.
  *
- * @param protocol of the transport
+ * @param protocol of the transport, or ICMP
  * @param source where it comes from; null = anywhere
  * @param destination where it goes; null = anywhere
- * @param firstPort of the destination, 0 to 65535
- * @param lastPort likewise, and not smaller
+ * @param firstPort of the destination, 0 to 65535; of ICMP 0
+ * @param lastPort likewise, and not smaller; of ICMP 65535
+ * @param types of ICMP messages; of other protocols none
  * @param dscp upper 6 bits of TOS or traffic class; {@link #ANY} = all
  * @param mark the firewall mark that it has when it comes in; {@link #ANY} = all
  * @param routerAlert whether it has that option, of IPv6 with the value 2, for active networks; null = no matter
@@ -23,13 +27,16 @@ public record PlainMatch(
         @Nullable Prefix destination,
         int firstPort,
         int lastPort,
+        Set<IcmpType> types,
         int dscp,
         long mark,
         @Nullable Boolean routerAlert) {
-    /** Transports that rules are for. */
+    /** What rules are for. */
     public enum Protocol {
         UDP,
-        TCP;
+        TCP,
+        /** Of IPv4, and ICMPv6. */
+        ICMP;
 
         /** Returns its name as operators write it. */
         public String word() {
@@ -44,8 +51,28 @@ public record PlainMatch(
     public static final int MAX_DSCP = 63;
     public static final long MAX_MARK = 0xFFFF_FFFFL;
 
+    /** Of UDP or TCP, as above. */
+    public PlainMatch(
+            Protocol protocol,
+            @Nullable Prefix source,
+            @Nullable Prefix destination,
+            int firstPort,
+            int lastPort,
+            int dscp,
+            long mark,
+            @Nullable Boolean routerAlert) {
+        this(protocol, source, destination, firstPort, lastPort, Set.of(), dscp, mark, routerAlert);
+    }
+
     /** Checks the bounds. */
     public PlainMatch {
+        types = Set.copyOf(types);
+        if (protocol == Protocol.ICMP
+                ? firstPort != 0 || lastPort != MAX_PORT || types.isEmpty() || Boolean.TRUE.equals(routerAlert)
+                : !types.isEmpty()) {
+            throw new IllegalArgumentException(
+                    protocol.word() + ": of icmp types are wanted, no ports, no Router Alert; of others no types");
+        }
         if (firstPort < 0 || lastPort > MAX_PORT || firstPort > lastPort) {
             throw new IllegalArgumentException("ports " + firstPort + "-" + lastPort + ": must be 0 to " + MAX_PORT
                     + ", the first not above the last");
@@ -77,6 +104,10 @@ public record PlainMatch(
                             .getHostAddress()
                     + " is not in " + destination;
         }
+        IcmpType type = flow.type();
+        if (protocol == Protocol.ICMP && (type == null || !types.contains(type))) {
+            return "type " + (type == null ? "of another kind" : type.word()) + " is not " + typeWords();
+        }
         if (flow.destinationPort() < firstPort || flow.destinationPort() > lastPort) {
             return "destination port " + flow.destinationPort() + " is not " + ports();
         }
@@ -86,10 +117,16 @@ public record PlainMatch(
         if (mark != ANY && flow.mark() != mark) {
             return "mark " + flow.mark() + " is not " + mark;
         }
-        if (routerAlert != null && flow.routerAlert() != routerAlert) {
-            return routerAlert ? "it has no Router Alert" : "it has a Router Alert";
+        Boolean alert = protocol == Protocol.ICMP ? Boolean.FALSE : routerAlert;
+        if (alert != null && flow.routerAlert() != alert) {
+            return alert ? "it has no Router Alert" : "it has a Router Alert";
         }
         return null;
+    }
+
+    /** Returns the names of the types in their order. */
+    public String typeWords() {
+        return types.stream().sorted().map(IcmpType::word).collect(Collectors.joining(", "));
     }
 
     /** Returns {@code 5004-5010}, or a single port. */

@@ -21,6 +21,9 @@ public interface PlainTraffic extends AutoCloseable {
     /** The bit of a mark that says that the datagram has a Router Alert. */
     int ALERT = 0x40;
 
+    /** The bit of a mark that says that the datagram's payload is an ICMP message. */
+    int ICMP = 0x80;
+
     /** Returns the rules. */
     PlainRules rules();
 

@@ -23,7 +23,8 @@ final class DeployedClasses extends URLClassLoader {
             "org.tamanoir.anep.",
             "org.tamanoir.nodeos.",
             "org.tamanoir.format.",
-            "org.tamanoir.message.");
+            "org.tamanoir.message.",
+            "org.tamanoir.icmp.");
     private static final ClassLoader NODE = Objects.requireNonNull(Service.class.getClassLoader());
 
     static {

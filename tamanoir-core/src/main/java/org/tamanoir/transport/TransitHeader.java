@@ -4,7 +4,8 @@ import java.nio.ByteBuffer;
 import org.tamanoir.anep.Checksum;
 
 /**
- * Writes the headers of IP (RFC 791 without options, RFC 8200) and UDP (RFC 768) in front of a datagram. Of an IPv4
+ * Writes the headers of IP (RFC 791 without options, RFC 8200) and UDP (RFC 768) in front of a datagram, or that of IP
+ * with protocol 1 or 58 in front of an ICMP message. Of an IPv4
  * header the kernel fills in identification and checksum; "do not fragment" is not set.
  *
  * <pre>
@@ -34,7 +35,10 @@ final class TransitHeader {
     private static final int HOP_BY_HOP = 0;
 
     private static final int PROTOCOL = LibC.SOL_UDP;
-    private static final int UDP_BYTES = 8;
+    static final int UDP_BYTES = 8;
+
+    private static final int ICMP_V4 = 1;
+    private static final int ICMP_V6 = 58;
 
     private TransitHeader() {}
 
@@ -95,6 +99,38 @@ final class TransitHeader {
         int checksum = ~fold(sum) & 0xFFFF;
         memory.putInt(udp, sourcePort << 16 | destinationPort);
         memory.putInt(udp + 4, udpBytes << 16 | (checksum == 0 ? 0xFFFF : checksum)); // 0 would mean: none
+    }
+
+    /**
+     * Writes the IP header of an ICMP message, as above.
+     *
+     * @param messageSum {@link Checksum#sum} of the message with 0 in place of its checksum
+     * @return the checksum that the message should have: RFC 792, and RFC 4443, 2.3
+     */
+    static int putIcmp(
+            ByteBuffer memory,
+            int at,
+            boolean v6,
+            int messageBytes,
+            int messageSum,
+            long sourceHigh,
+            long sourceLow,
+            long destinationHigh,
+            long destinationLow,
+            int hopsLeft,
+            int trafficClass) {
+        if (!v6) {
+            memory.putInt(at, 4 << 28 | 5 << 24 | trafficClass << 16 | V4_BYTES - UDP_BYTES + messageBytes);
+            memory.putInt(at + 4, 0).putInt(at + 8, hopsLeft << 24 | ICMP_V4 << 16);
+            memory.putInt(at + 12, (int) sourceLow).putInt(at + 16, (int) destinationLow);
+            return ~messageSum & 0xFFFF;
+        }
+        memory.putInt(at, 6 << 28 | trafficClass << 20);
+        memory.putInt(at + 4, messageBytes << 16 | ICMP_V6 << 8 | hopsLeft);
+        memory.putLong(at + 8, sourceHigh).putLong(at + 16, sourceLow);
+        memory.putLong(at + 24, destinationHigh).putLong(at + 32, destinationLow);
+        long ends = words(sourceHigh) + words(sourceLow) + words(destinationHigh) + words(destinationLow);
+        return ~fold(ends + ICMP_V6 + messageBytes + messageSum) & 0xFFFF;
     }
 
     /** Returns the sum of the 32-bit words, which folds into that of the 16-bit words. */

@@ -7,9 +7,10 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.tamanoir.anep.Checksum;
+import org.tamanoir.icmp.IcmpMessage;
 
 /**
- * Sends datagrams from any source to any destination, up to 64 by one sendmmsg, in the order in which they were added.
+ * Sends UDP datagrams and ICMP messages from any source to any destination, up to 64 by one sendmmsg, in the order in which they were added.
  * Their headers are written into memory of the sender's, the payloads stay where they lie. They are not fragmented: what
  * exceeds the path's MTU counts as too long.
  *
@@ -98,21 +99,10 @@ public final class TransitSender {
      * @param hasAlert whether it leaves with a Router Alert
      */
     public void add(ByteBuffer buffer, int offset, int length, int hopsLeft, int trafficClass, boolean hasAlert) {
-        Objects.checkFromIndexSize(offset, length, buffer.capacity());
-        if (UdpAddress.isV4(destinationHigh, destinationLow) == v6 || UdpAddress.isV4(sourceHigh, sourceLow) == v6) {
-            throw new IllegalArgumentException(
-                    "datagram " + text() + ": this sender is for " + (v6 ? "IPv6" : "IPv4") + " alone");
-        }
-        if (length > limitBytes) {
-            tooLong("datagram of " + length + " bytes " + text() + ": UDP carries at most " + limitBytes);
+        int m = begin(buffer, offset, length, hasAlert ? headerBytes + alertBytes : headerBytes);
+        if (m < 0) {
             return;
         }
-        long base = addresses.find(buffer);
-        if (count == MESSAGES || base == 0) {
-            flush(); // what waits may lie in the buffers that the table forgets now
-            base = base == 0 ? addresses.remember(buffer) : base;
-        }
-        int m = count++;
         int sum = Checksum.sum(buffer, offset, length);
         TransitHeader.put(
                 headers,
@@ -129,10 +119,66 @@ public final class TransitSender {
                 hopsLeft,
                 trafficClass,
                 hasAlert);
-        messages.setIovec(2 * m, messages.iovecStart(2 * m), hasAlert ? headerBytes + alertBytes : headerBytes);
+    }
+
+    /**
+     * Adds an ICMP message, or one of ICMPv6, as {@link #add(ByteBuffer, int, int, int, int)} a datagram; ports do not
+     * matter.
+     *
+     * @param buffer in which the message gets the checksum that it should have
+     */
+    public void addIcmp(ByteBuffer buffer, int offset, int length, int hopsLeft, int trafficClass) {
+        if (length < IcmpMessage.HEADER_OCTETS) {
+            fail(1, "message of " + length + " octets " + text() + ": ICMP has at least " + IcmpMessage.HEADER_OCTETS);
+            return;
+        }
+        int m = begin(buffer, offset, length, headerBytes - TransitHeader.UDP_BYTES);
+        if (m < 0) {
+            return;
+        }
+        buffer.putShort(offset + 2, (short) 0);
+        int sum = Checksum.sum(buffer, offset, length);
+        int checksum = TransitHeader.putIcmp(
+                headers,
+                m * HEADER_STRIDE_BYTES,
+                v6,
+                length,
+                sum,
+                sourceHigh,
+                sourceLow,
+                destinationHigh,
+                destinationLow,
+                hopsLeft,
+                trafficClass);
+        buffer.putShort(offset + 2, (short) checksum);
+    }
+
+    /**
+     * Begins a message of a header and what lies there; flushes first when the sender is full.
+     *
+     * @return its number; -1 if it is too long, which is counted
+     */
+    private int begin(ByteBuffer buffer, int offset, int length, int headerBytes) {
+        Objects.checkFromIndexSize(offset, length, buffer.capacity());
+        if (UdpAddress.isV4(destinationHigh, destinationLow) == v6 || UdpAddress.isV4(sourceHigh, sourceLow) == v6) {
+            throw new IllegalArgumentException(
+                    "datagram " + text() + ": this sender is for " + (v6 ? "IPv6" : "IPv4") + " alone");
+        }
+        if (length > limitBytes) {
+            tooLong("datagram of " + length + " bytes " + text() + ": UDP carries at most " + limitBytes);
+            return -1;
+        }
+        long base = addresses.find(buffer);
+        if (count == MESSAGES || base == 0) {
+            flush(); // what waits may lie in the buffers that the table forgets now
+            base = base == 0 ? addresses.remember(buffer) : base;
+        }
+        int m = count++;
+        messages.setIovec(2 * m, messages.iovecStart(2 * m), headerBytes);
+        messages.setIovec(2 * m + 1, base + offset, length);
         // A raw socket of IPv6 takes the port for a protocol; 0 is the one of the socket.
         messages.setName(m, v6, destinationHigh, destinationLow, 0, 0);
-        messages.setIovec(2 * m + 1, base + offset, length);
+        return m;
     }
 
     /** Sends all that was added; waits, bounded, while the socket's send buffer is full. */

@@ -7,12 +7,15 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PlainHeaders;
+import org.tamanoir.icmp.IcmpType;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.service.FailurePolicy;
@@ -41,6 +44,7 @@ class PlainRulesTest {
                 Addresses.high(destination),
                 Addresses.low(destination),
                 port,
+                null,
                 dscp,
                 0,
                 false);
@@ -70,6 +74,32 @@ class PlainRulesTest {
                 new PlainMatch(PlainMatch.Protocol.TCP, null, null, 0, 65_535, PlainMatch.ANY, PlainMatch.ANY, null);
         assertThat(new PlainRules(List.of(rule(web, "a.Web"))).explain(flow("10.1.2.3", 80, 0)))
                 .containsExactly("rule 1, a.Web: not, protocol udp is not tcp");
+    }
+
+    @Test
+    void aRuleForIcmpIsForItsTypesWithoutRouterAlert() {
+        PlainMatch errors = icmp(Set.of(IcmpType.TIME_EXCEEDED, IcmpType.UNREACHABLE), null);
+        assertThat(errors.whyNot(icmp(IcmpType.UNREACHABLE, false))).isNull();
+        assertThat(errors.whyNot(icmp(IcmpType.ECHO_REPLY, false)))
+                .isEqualTo("type echo-reply is not unreachable, time-exceeded");
+        assertThat(errors.whyNot(icmp(null, false)))
+                .isEqualTo("type of another kind is not unreachable, time-exceeded");
+        assertThat(errors.whyNot(icmp(IcmpType.UNREACHABLE, true))).isEqualTo("it has a Router Alert");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> icmp(Set.of(IcmpType.UNREACHABLE), true))
+                .withMessageContaining("no Router Alert");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> icmp(Set.of(), null))
+                .withMessageContaining("of icmp types are wanted");
+    }
+
+    private static PlainMatch icmp(Set<IcmpType> types, @Nullable Boolean alert) {
+        return new PlainMatch(
+                PlainMatch.Protocol.ICMP, null, null, 0, 65_535, types, PlainMatch.ANY, PlainMatch.ANY, alert);
+    }
+
+    private static PlainFlow icmp(@Nullable IcmpType type, boolean alert) {
+        return new PlainFlow(PlainMatch.Protocol.ICMP, 0, 1, 0, 2, 0, type, 0, 0, alert);
     }
 
     @Test

@@ -41,6 +41,54 @@ class TransitHeaderTest {
         assertThat(zeros).isPositive();
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anIcmpMessageGetsTheChecksumOfItsFamily(boolean v6) {
+        int header = v6 ? 40 : 20;
+        for (int round = 0; round < 2000; round++) {
+            byte[] message = new byte[8 + random.nextInt(300)];
+            random.nextBytes(message);
+            message[2] = 0;
+            message[3] = 0;
+            long[] source = address(v6);
+            long[] destination = address(v6);
+            ByteBuffer memory = ByteBuffer.allocate(AT + header);
+            random.nextBytes(memory.array());
+            int checksum = TransitHeader.putIcmp(
+                    memory,
+                    AT,
+                    v6,
+                    message.length,
+                    Checksum.sum(ByteBuffer.wrap(message), 0, message.length),
+                    source[0],
+                    source[1],
+                    destination[0],
+                    destination[1],
+                    63,
+                    0xB8);
+            message[2] = (byte) (checksum >>> 8);
+            message[3] = (byte) checksum;
+            ByteBuffer whole = ByteBuffer.allocate(40 + message.length);
+            if (v6) {
+                assertThat(memory.getInt(AT)).isEqualTo(0x6B80_0000);
+                assertThat(memory.getInt(AT + 4)).isEqualTo(message.length << 16 | 58 << 8 | 63);
+                whole.put(memory.array(), AT + 8, 32).putInt(message.length).putInt(58);
+            } else {
+                assertThat(memory.getInt(AT)).isEqualTo(0x45B8_0000 | 20 + message.length);
+                assertThat(memory.getInt(AT + 4)).isZero();
+                assertThat(memory.getInt(AT + 8)).isEqualTo(63 << 24 | 1 << 16);
+                assertThat(memory.getInt(AT + 12)).isEqualTo((int) source[1]);
+                assertThat(memory.getInt(AT + 16)).isEqualTo((int) destination[1]);
+            }
+            whole.put(message);
+            long sum = 0;
+            for (int i = 0; i < whole.position(); i++) {
+                sum += (long) (whole.get(i) & 0xFF) << (i % 2 == 0 ? 8 : 0);
+            }
+            assertThat(sum % 0xFFFF).as("sum of all, seed %d", seed).isZero();
+        }
+    }
+
     private long[] address(boolean v6) {
         return v6 ? new long[] {random.nextLong(), random.nextLong()} : new long[] {0, UdpAddress.v4(random.nextInt())};
     }

@@ -7,16 +7,27 @@ package org.tamanoir.kernel;
  * <p>Thread contract: any thread.
  */
 final class PlainAbi {
-    static final int VERSION = 2;
+    static final int VERSION = 3;
     static final int RULES = 64;
     static final int INTERFACES = 1024;
     static final int LONGEST = 65_000;
     static final long STALE_NS = 1_000_000_000L;
     static final int RULE = 0x3f;
     static final int ALERT = 0x40;
+    static final int ICMP = 0x80;
+    static final int MESSAGE = 16_384;
     static final int SENT = 0x5500_0000;
     static final int ALERT_V4 = 0x9404_0000;
     static final long ALERT_V6 = 0x0502_0002_0100L;
+
+    // enum tmn_plain_icmp
+    static final int ECHO_REQUEST = 0;
+    static final int ECHO_REPLY = 1;
+    static final int UNREACHABLE = 2;
+    static final int TOO_BIG = 3;
+    static final int TIME_EXCEEDED = 4;
+    static final int PARAMETER = 5;
+    static final int ICMP_COUNT = 6;
 
     // enum tmn_plain_met
     static final int UP = 0;
@@ -32,7 +43,8 @@ final class PlainAbi {
     static final int SENT_ON = 10;
     static final int BEGUN = 11;
     static final int ONE_WAY = 12;
-    static final int MET_COUNT = 13;
+    static final int CHECKSUM = 13;
+    static final int MET_COUNT = 14;
 
     private PlainAbi() {}
 
@@ -46,15 +58,16 @@ final class PlainAbi {
         static final int ALERT_BURST_NS = 24;
         static final int UDP = 32;
         static final int TCP = 40;
-        static final int NO_ALERT = 48;
-        static final int ALERT = 56;
-        static final int ANY_SOURCE = 64;
-        static final int ANY_DESTINATION = 72;
-        static final int ANY_MARK = 80;
-        static final int DSCP = 88;
-        static final int TCP4 = 600;
-        static final int TCP6 = 728;
-        static final int SIZE = 856;
+        static final int ICMP = 48;
+        static final int NO_ALERT = 56;
+        static final int ALERT = 64;
+        static final int ANY_SOURCE = 72;
+        static final int ANY_DESTINATION = 80;
+        static final int ANY_MARK = 88;
+        static final int DSCP = 96;
+        static final int TCP4 = 608;
+        static final int TCP6 = 736;
+        static final int SIZE = 864;
 
         private HookStruct() {}
     }

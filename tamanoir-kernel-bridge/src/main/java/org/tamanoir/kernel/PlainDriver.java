@@ -38,7 +38,8 @@ final class PlainDriver implements AutoCloseable {
             "limited",
             "sent-on",
             "begun",
-            "one-way");
+            "one-way",
+            "checksum");
 
     private static final Logger LOG = LoggerFactory.getLogger(PlainDriver.class);
     private static final String PROGRAM = "tmn_plain";

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.icmp.IcmpType;
 import org.tamanoir.plain.PlainMatch;
 import org.tamanoir.plain.PlainRule;
 import org.tamanoir.plain.PlainRules;
@@ -55,6 +56,7 @@ final class PlainTables {
         hook.putLong(PlainAbi.HookStruct.ALERT_BURST_NS, Math.max(gapNs, 100_000_000L));
         hook.putLong(PlainAbi.HookStruct.UDP, bits(match -> match.protocol() == PlainMatch.Protocol.UDP));
         hook.putLong(PlainAbi.HookStruct.TCP, bits(match -> match.protocol() == PlainMatch.Protocol.TCP));
+        hook.putLong(PlainAbi.HookStruct.ICMP, bits(match -> match.protocol() == PlainMatch.Protocol.ICMP));
         hook.putLong(PlainAbi.HookStruct.NO_ALERT, bits(match -> !Boolean.TRUE.equals(match.routerAlert())));
         hook.putLong(PlainAbi.HookStruct.ALERT, bits(match -> !Boolean.FALSE.equals(match.routerAlert())));
         hook.putLong(PlainAbi.HookStruct.ANY_SOURCE, bits(match -> match.source() == null));
@@ -81,11 +83,17 @@ final class PlainTables {
         hook.put(at, (byte) (port >>> 8)).put(at + 1, (byte) port);
     }
 
-    /** Returns the rules of each destination port. */
+    /** Returns the rules of each destination port; of ICMP those of each type, by its number among {@link IcmpType}. */
     long[] ports() {
         long[] ports = new long[PORTS];
         for (int rule = 0; rule < rules.size(); rule++) {
             PlainMatch match = rules.get(rule).match();
+            if (match.protocol() == PlainMatch.Protocol.ICMP) {
+                for (IcmpType type : match.types()) {
+                    ports[type.ordinal()] |= 1L << rule;
+                }
+                continue;
+            }
             for (int port = match.firstPort(); port <= match.lastPort(); port++) {
                 ports[port] |= 1L << rule;
             }

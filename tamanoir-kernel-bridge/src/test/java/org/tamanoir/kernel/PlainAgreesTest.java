@@ -9,9 +9,11 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.icmp.IcmpType;
 import org.tamanoir.plain.PlainFlow;
 import org.tamanoir.plain.PlainMatch;
 import org.tamanoir.plain.PlainRule;
@@ -89,18 +91,9 @@ class PlainAgreesTest {
     private List<PlainRule> randomRules(int count) {
         List<PlainRule> rules = new ArrayList<>();
         while (rules.size() < count) {
-            int first = 5000 + random.nextInt(10);
             try {
                 rules.add(new PlainRule(
-                        new PlainMatch(
-                                randomProtocol(),
-                                randomPrefix(),
-                                randomPrefix(),
-                                random.nextInt(4) == 0 ? 0 : first,
-                                random.nextInt(4) == 0 ? 65_535 : first + random.nextInt(4),
-                                random.nextInt(3) > 0 ? PlainMatch.ANY : random.nextInt(3) * 31,
-                                PlainMatch.ANY,
-                                random.nextInt(3) > 0 ? null : random.nextBoolean()),
+                        randomMatch(5000 + random.nextInt(10)),
                         "org.example.Any",
                         1,
                         PlainMatch.ANY,
@@ -112,8 +105,28 @@ class PlainAgreesTest {
         return rules;
     }
 
+    private PlainMatch randomMatch(int first) {
+        PlainMatch.Protocol protocol = randomProtocol();
+        boolean isIcmp = protocol == PlainMatch.Protocol.ICMP;
+        return new PlainMatch(
+                protocol,
+                randomPrefix(),
+                randomPrefix(),
+                isIcmp || random.nextInt(4) == 0 ? 0 : first,
+                isIcmp || random.nextInt(4) == 0 ? 65_535 : first + random.nextInt(4),
+                isIcmp ? Set.of(randomType(), IcmpType.UNREACHABLE) : Set.of(),
+                random.nextInt(3) > 0 ? PlainMatch.ANY : random.nextInt(3) * 31,
+                PlainMatch.ANY,
+                random.nextInt(3) > 0 ? null : random.nextBoolean());
+    }
+
     private PlainMatch.Protocol randomProtocol() {
-        return random.nextBoolean() ? PlainMatch.Protocol.UDP : PlainMatch.Protocol.TCP;
+        PlainMatch.Protocol[] all = PlainMatch.Protocol.values();
+        return all[random.nextInt(all.length)];
+    }
+
+    private IcmpType randomType() {
+        return IcmpType.values()[random.nextInt(IcmpType.UNREACHABLE.ordinal())];
     }
 
     private @Nullable Prefix randomPrefix() {
@@ -124,16 +137,19 @@ class PlainAgreesTest {
         String[] family = random.nextBoolean() ? V4 : V6;
         InetAddress from = InetAddress.getByName(family[random.nextInt(family.length)]);
         InetAddress to = InetAddress.getByName(family[random.nextInt(family.length)]);
+        PlainMatch.Protocol protocol = randomProtocol();
+        boolean isIcmp = protocol == PlainMatch.Protocol.ICMP;
         return new PlainFlow(
-                randomProtocol(),
+                protocol,
                 Addresses.high(from),
                 Addresses.low(from),
                 Addresses.high(to),
                 Addresses.low(to),
-                4998 + random.nextInt(16),
+                isIcmp ? 0 : 4998 + random.nextInt(16),
+                isIcmp ? IcmpType.values()[random.nextInt(IcmpType.values().length)] : null,
                 random.nextInt(3) * 31,
                 0,
-                random.nextInt(4) == 0);
+                !isIcmp && random.nextInt(4) == 0);
     }
 
     /** The packet as it stands on the wire, to the link address of lo, in whose place the kernel runs the program. */
@@ -143,9 +159,20 @@ class PlainAgreesTest {
         byte[] alert = from.indexOf(':') < 0 ? PlainPackets.ALERT_V4 : PlainPackets.ALERT_V6;
         byte[] between = flow.routerAlert() ? alert : new byte[0];
         int trafficClass = flow.dscp() << 2;
-        byte[] packet = flow.protocol() == PlainMatch.Protocol.TCP
-                ? PlainPackets.syn(from, to, 7000, flow.destinationPort(), trafficClass, between)
-                : PlainPackets.udp(from, to, 7000, flow.destinationPort(), trafficClass, 64, between, new byte[20]);
+        IcmpType type = flow.type();
+        if (type != null) {
+            boolean isIpv6 = from.indexOf(':') >= 0;
+            int code = !isIpv6 && type == IcmpType.PACKET_TOO_BIG ? 4 : 0;
+            return framed(PlainPackets.icmp(from, to, type.number(isIpv6), code, 1, trafficClass, 64, new byte[700]));
+        }
+        return framed(
+                flow.protocol() == PlainMatch.Protocol.TCP
+                        ? PlainPackets.syn(from, to, 7000, flow.destinationPort(), trafficClass, between)
+                        : PlainPackets.udp(
+                                from, to, 7000, flow.destinationPort(), trafficClass, 64, between, new byte[20]));
+    }
+
+    private static byte[] framed(byte[] packet) {
         return PlainPackets.framed(new byte[6], new byte[6], packet);
     }
 

@@ -11,6 +11,8 @@ final class PlainPackets {
     static final byte[] ALERT_V6 = {17, 0, 5, 2, 0, 2, 1, 0};
     static final int UDP = 17;
     static final int TCP = 6;
+    static final int ICMP_V4 = 1;
+    static final int ICMP_V6 = 58;
 
     private PlainPackets() {}
 
@@ -47,6 +49,24 @@ final class PlainPackets {
             header[0] = TCP;
         }
         return ip(source, destination, TCP, trafficClass, 64, header, tcp.array());
+    }
+
+    /**
+     * An ICMP message, or one of ICMPv6.
+     *
+     * @param word octets 4 to 7
+     */
+    static byte[] icmp(String from, String to, int type, int code, int word, int trafficClass, int hops, byte[] data) {
+        byte[] source = address(from);
+        byte[] destination = address(to);
+        ByteBuffer icmp = ByteBuffer.allocate(8 + data.length);
+        icmp.put((byte) type).put((byte) code).putShort((short) 0).putInt(word).put(data);
+        int checksum = source.length == 4
+                ? ~Checksum.sum(icmp, 0, icmp.capacity()) & 0xFFFF
+                : checksum(source, destination, ICMP_V6, icmp.array());
+        icmp.putShort(2, (short) checksum);
+        int protocol = source.length == 4 ? ICMP_V4 : ICMP_V6;
+        return ip(source, destination, protocol, trafficClass, hops, new byte[0], icmp.array());
     }
 
     /** A packet of any protocol; IPv6 with an extension header says that header's type by {@code protocol}. */

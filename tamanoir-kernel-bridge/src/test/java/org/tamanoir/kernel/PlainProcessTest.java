@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.icmp.IcmpType;
 import org.tamanoir.plain.PlainMatch;
 import org.tamanoir.plain.PlainRule;
 import org.tamanoir.plain.PlainRules;
@@ -73,18 +75,29 @@ class PlainProcessTest {
 
     private static PlainConfig config() {
         return new PlainConfig(
-                new PlainRules(List.of(rule(PlainMatch.Protocol.UDP, 5004), rule(PlainMatch.Protocol.TCP, TCP_PORT))),
+                new PlainRules(List.of(
+                        rule(PlainMatch.Protocol.UDP, 5004),
+                        rule(PlainMatch.Protocol.TCP, TCP_PORT),
+                        rule(new PlainMatch(
+                                PlainMatch.Protocol.ICMP,
+                                null,
+                                null,
+                                0,
+                                PlainMatch.MAX_PORT,
+                                Set.of(IcmpType.ECHO_REQUEST),
+                                PlainMatch.ANY,
+                                PlainMatch.ANY,
+                                null)))),
                 List.of(TestNet.ROUTER_CLIENT_DEVICE, TestNet.ROUTER_SERVER_DEVICE),
                 PlainConfig.DEFAULT_ALERTS);
     }
 
     private static PlainRule rule(PlainMatch.Protocol protocol, int port) {
-        return new PlainRule(
-                new PlainMatch(protocol, null, null, port, port, PlainMatch.ANY, PlainMatch.ANY, null),
-                NAME,
-                ServiceKey.of(NAME),
-                PlainMatch.ANY,
-                FailurePolicy.DROP);
+        return rule(new PlainMatch(protocol, null, null, port, port, PlainMatch.ANY, PlainMatch.ANY, null));
+    }
+
+    private static PlainRule rule(PlainMatch match) {
+        return new PlainRule(match, NAME, ServiceKey.of(NAME), PlainMatch.ANY, FailurePolicy.DROP);
     }
 
     /** Sends datagrams until one arrives, and returns whether the service has marked it. */
@@ -94,6 +107,17 @@ class PlainProcessTest {
         byte[] arrived = server.packets(1, each -> each[0] == 0x45 && each[9] == PlainPackets.UDP)
                 .get(0);
         return arrived[28] == 1;
+    }
+
+    /** Sends echo requests until one arrives, and returns whether the service has marked it. */
+    private boolean echoArrivesMarked() {
+        byte[] packet = PlainPackets.icmp(TestNet.CLIENT4, TestNet.SERVER4, 8, 0, 0, 0, 64, new byte[0]);
+        client.send(PlainPackets.framed(routerLink, clientLink, packet));
+        byte[] arrived = server.packets(
+                        1,
+                        each -> each[0] == 0x45 && each[9] == PlainPackets.ICMP_V4 && (each[20] == 8 || each[20] == 1))
+                .get(0);
+        return arrived[20] == 1;
     }
 
     private Process start() throws Exception {
@@ -120,11 +144,13 @@ class PlainProcessTest {
         Process node = start();
         try {
             assertThat(arrivesMarked()).isTrue();
+            assertThat(echoArrivesMarked()).isTrue();
         } finally {
             node.destroyForcibly();
         }
         assertThat(node.waitFor(30, TimeUnit.SECONDS)).isTrue();
         assertThat(arrivesMarked()).isFalse();
+        assertThat(echoArrivesMarked()).isFalse();
         assertThat(traces()).contains("tmn_plain");
         net.namespaces().in(net.router(), () -> {
             KernelBridge.plain(config()).close();

@@ -134,6 +134,7 @@ class CtlCommandTest {
         assertThat(ctl("plain")).contains("not there", "no rules under plain");
         assertThat(ctl("explain", "udp", "10.0.0.1:7000", "10.0.0.2:5004", "--dscp", "46"))
                 .contains("on: no rule is for it");
+        assertThat(ctl("explain", "icmp", "fd00::1", "fd00::2", "echo-reply")).contains("on: no rule is for it");
         assertThat(ctl("streams")).contains("PEER", "0 open, 0 accepted");
         assertThat(ctl("threads")).contains("CPU-S", "main");
         assertThat(ctl("traffic")).contains("PACKETS", "dropped");

@@ -5,8 +5,10 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.icmp.IcmpType;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.plain.PlainFlow;
 import org.tamanoir.plain.PlainMatch;
@@ -45,7 +47,8 @@ final class PlainViews {
             String service,
             @Nullable String source,
             @Nullable String destination,
-            String ports,
+            @Nullable String ports,
+            @Nullable String types,
             @Nullable Integer dscp,
             @Nullable Long fwmark,
             @Nullable Boolean routerAlert,
@@ -55,13 +58,15 @@ final class PlainViews {
             long up) {
         static OneRule of(int number, PlainRule rule, PlainTraffic.RuleCount count) {
             PlainMatch match = rule.match();
+            boolean isIcmp = match.protocol() == PlainMatch.Protocol.ICMP;
             return new OneRule(
                     number,
                     match.protocol().word(),
                     rule.service(),
                     text(match.source()),
                     text(match.destination()),
-                    match.ports(),
+                    isIcmp ? null : match.ports(),
+                    isIcmp ? match.typeWords() : null,
                     match.dscp() == PlainMatch.ANY ? null : match.dscp(),
                     match.mark() == PlainMatch.ANY ? null : match.mark(),
                     match.routerAlert(),
@@ -84,18 +89,19 @@ final class PlainViews {
          * @throws ApiException if it describes none
          */
         static Explained of(ExecutionEnvironment environment, Call call) throws ApiException {
-            InetSocketAddress from = end(call, "source");
-            InetSocketAddress to = end(call, "destination");
+            String named = call.query("protocol");
+            boolean isIcmp = PlainMatch.Protocol.ICMP.word().equals(named);
+            InetSocketAddress from = end(call, "source", isIcmp);
+            InetSocketAddress to = end(call, "destination", isIcmp);
             if (from.getAddress().getClass() != to.getAddress().getClass()) {
                 throw new ApiException(
                         ApiException.BAD_REQUEST,
                         "from " + from.getAddress().getHostAddress() + " to "
                                 + to.getAddress().getHostAddress() + ": both must be of one family");
             }
-            String named = call.query("protocol");
             PlainMatch.Protocol protocol = named == null ? PlainMatch.Protocol.UDP : protocol(named);
             if (protocol == null) {
-                return new Explained(null, false, "rules are for udp and tcp: " + named + " goes on", List.of());
+                return new Explained(null, false, "rules are for udp, tcp and icmp: " + named + " goes on", List.of());
             }
             InetAddress source = from.getAddress();
             InetAddress destination = to.getAddress();
@@ -106,6 +112,7 @@ final class PlainViews {
                     Addresses.high(destination),
                     Addresses.low(destination),
                     to.getPort(),
+                    isIcmp ? type(call) : null,
                     (int) call.number("dscp", 0, PlainMatch.MAX_DSCP, 0),
                     call.number("fwmark", 0, PlainMatch.MAX_MARK, 0),
                     call.number("router-alert", 0, 1, 0) == 1);
@@ -147,18 +154,30 @@ final class PlainViews {
             return null;
         }
 
-        private static InetSocketAddress end(Call call, String name) throws ApiException {
+        /** Returns the type of the message; null where it is one that no rule is for. */
+        private static @Nullable IcmpType type(Call call) {
+            String named = call.query("type");
+            return Stream.of(IcmpType.values())
+                    .filter(type -> named == null
+                            ? type == IcmpType.ECHO_REQUEST
+                            : type.word().equals(named))
+                    .findFirst()
+                    .orElse(null);
+        }
+
+        private static InetSocketAddress end(Call call, String name, boolean isIcmp) throws ApiException {
             String text = call.query(name);
+            String wanted = isIcmp ? "ADDRESS" : "ADDRESS:PORT";
             if (text == null) {
-                throw new ApiException(ApiException.BAD_REQUEST, name + ": ADDRESS:PORT is wanted");
+                throw new ApiException(ApiException.BAD_REQUEST, name + ": " + wanted + " is wanted");
             }
             try {
-                Endpoint endpoint = Endpoint.parse(text, 1);
-                if (endpoint.port() == Endpoint.NO_PORT) {
+                Endpoint endpoint = isIcmp ? new Endpoint(text, Endpoint.NO_PORT) : Endpoint.parse(text, 1);
+                if (!isIcmp && endpoint.port() == Endpoint.NO_PORT) {
                     throw new IllegalArgumentException("'" + text + "' has no port: ADDRESS:PORT is wanted");
                 }
                 Prefix address = Prefix.parse(endpoint.host()); // No name: nothing is looked up.
-                return new InetSocketAddress(Addresses.of(address.high(), address.low()), endpoint.port());
+                return new InetSocketAddress(Addresses.of(address.high(), address.low()), Math.max(0, endpoint.port()));
             } catch (IllegalArgumentException e) {
                 throw new ApiException(ApiException.BAD_REQUEST, name + ": " + e.getMessage());
             }

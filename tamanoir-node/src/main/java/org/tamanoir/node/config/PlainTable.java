@@ -1,10 +1,15 @@
 package org.tamanoir.node.config;
 
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.icmp.IcmpType;
 import org.tamanoir.kernel.PlainConfig;
 import org.tamanoir.plain.PlainMatch;
 import org.tamanoir.plain.PlainRule;
@@ -23,7 +28,8 @@ final class PlainTable {
     static final Records<PlainMatch> MATCH = new Records<>("plain.match");
     private static final Setting<PlainMatch.Protocol> PROTOCOL = MATCH.require(
             "protocol",
-            Kind.choice(Map.of("udp", PlainMatch.Protocol.UDP, "tcp", PlainMatch.Protocol.TCP)),
+            Kind.choice(Map.of(
+                    "udp", PlainMatch.Protocol.UDP, "tcp", PlainMatch.Protocol.TCP, "icmp", PlainMatch.Protocol.ICMP)),
             "udp",
             PlainMatch::protocol);
     private static final Setting<Prefix> SOURCE = MATCH.add("source", PREFIX, null, "any", PlainMatch::source);
@@ -34,7 +40,19 @@ final class PlainTable {
             Kind.of("port, or `FIRST-LAST`", PlainTable::ports, PlainTable::text),
             null,
             "all",
-            match -> new Ports(match.firstPort(), match.lastPort()));
+            match -> isIcmp(match) ? null : new Ports(match.firstPort(), match.lastPort()));
+    private static final Setting<List<IcmpType>> TYPES = MATCH.add(
+            "types",
+            Kind.list(
+                    "list of "
+                            + Stream.of(IcmpType.values())
+                                    .map(IcmpType::word)
+                                    .collect(Collectors.joining("`, `", "`", "`")),
+                    PlainTable::type,
+                    IcmpType::word),
+            null,
+            "all, of `icmp`",
+            match -> isIcmp(match) ? match.types().stream().sorted().toList() : null);
     private static final Setting<Integer> DSCP = MATCH.add(
             "dscp",
             Kind.number("", 0, PlainMatch.MAX_DSCP),
@@ -103,9 +121,19 @@ final class PlainTable {
         Integer dscp = match.find(DSCP);
         Long mark = match.find(MARK);
         PlainMatch.Protocol protocol = match.find(PROTOCOL);
+        List<IcmpType> types = match.find(TYPES);
         if (protocol == null) {
             return null;
         }
+        boolean isIcmp = protocol == PlainMatch.Protocol.ICMP;
+        if (isIcmp ? ports != null : types != null) {
+            section.problems()
+                    .add(
+                            match.where(isIcmp ? PORTS : TYPES),
+                            isIcmp ? "ICMP has no ports: write types" : "only ICMP has types: write ports");
+            return null;
+        }
+        Set<IcmpType> wanted = !isIcmp ? Set.of() : types == null ? EnumSet.allOf(IcmpType.class) : Set.copyOf(types);
         try {
             return new PlainMatch(
                     protocol,
@@ -113,6 +141,7 @@ final class PlainTable {
                     match.find(DESTINATION),
                     ports == null ? 0 : ports.first(),
                     ports == null ? PlainMatch.MAX_PORT : ports.last(),
+                    wanted,
                     dscp == null ? ANY : dscp,
                     mark == null ? ANY : mark,
                     match.find(ALERT));
@@ -120,6 +149,20 @@ final class PlainTable {
             section.problems().add(match.where(DESTINATION), String.valueOf(e.getMessage()));
             return null;
         }
+    }
+
+    private static boolean isIcmp(PlainMatch match) {
+        return match.protocol() == PlainMatch.Protocol.ICMP;
+    }
+
+    private static IcmpType type(String word) {
+        for (IcmpType type : IcmpType.values()) {
+            if (type.word().equals(word)) {
+                return type;
+            }
+        }
+        throw new IllegalArgumentException("'" + word + "' is no type that rules are for: must be one of "
+                + Stream.of(IcmpType.values()).map(IcmpType::word).collect(Collectors.joining(", ")));
     }
 
     private static Ports ports(String text) {

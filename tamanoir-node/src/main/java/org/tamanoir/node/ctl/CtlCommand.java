@@ -122,12 +122,14 @@ public final class CtlCommand implements Runnable {
             @Parameters(index = "0", paramLabel = "PROTOCOL") String protocol,
             @Parameters(index = "1", paramLabel = "SOURCE:PORT") String source,
             @Parameters(index = "2", paramLabel = "DESTINATION:PORT") String destination,
+            @Parameters(index = "3", arity = "0..1", paramLabel = "TYPE", defaultValue = "echo-request") String type,
             @Option(names = "--dscp", paramLabel = "N", defaultValue = "0") int dscp,
             @Option(names = "--fwmark", paramLabel = "N", defaultValue = "0") long mark,
             @Option(names = "--router-alert") boolean alert) {
         show(
                 "/v1/plain/explain?protocol=" + encoded(protocol) + "&source=" + encoded(source) + "&destination="
-                        + encoded(destination) + "&dscp=" + dscp + "&fwmark=" + mark + "&router-alert="
+                        + encoded(destination) + "&type=" + encoded(type) + "&dscp=" + dscp + "&fwmark=" + mark
+                        + "&router-alert="
                         + (alert ? 1 : 0),
                 CtlPlain::explained);
     }

@@ -40,7 +40,7 @@ final class CtlPlain {
 
     private static String match(JsonNode rule) {
         StringBuilder match = new StringBuilder(rule.get("protocol").asString());
-        for (String part : List.of("source", "destination", "ports", "dscp", "fwmark", "routerAlert")) {
+        for (String part : List.of("source", "destination", "ports", "types", "dscp", "fwmark", "routerAlert")) {
             JsonNode value = rule.get(part);
             if (!value.isNull() && !value.asString().equals("0-65535")) {
                 match.append(' ').append(part).append(' ').append(value.asString());

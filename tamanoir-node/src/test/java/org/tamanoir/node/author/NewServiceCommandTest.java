@@ -196,6 +196,7 @@ class NewServiceCommandTest {
                             "org/tamanoir/nodeos",
                             "org/tamanoir/format",
                             "org/tamanoir/message",
+                            "org/tamanoir/icmp",
                             "org/tamanoir/testkit");
             assertThat(jar.stream().map(JarEntry::getTimeLocal).distinct()).hasSize(1);
         }
