@@ -56,6 +56,7 @@ class DocumentedMorphingTest {
         Path source = Files.writeString(folder.resolve("Orders.java"), block("```java\n"));
         Process written = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
                         "-cp",
                         System.getProperty("java.class.path"),
                         source.toString())
