@@ -6,12 +6,14 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 
 /** The rooms of the core and what each may see. */
+@ArchTag("once")
 @AnalyzeClasses(packages = "org.tamanoir", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
     private static final String JDK = "java..";

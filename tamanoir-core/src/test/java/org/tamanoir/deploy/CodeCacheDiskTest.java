@@ -276,6 +276,7 @@ class CodeCacheDiskTest {
         repository.signer.write(key);
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
                 Victim.class.getName(),

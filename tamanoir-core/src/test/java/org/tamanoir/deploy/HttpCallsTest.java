@@ -26,6 +26,7 @@ class HttpCallsTest {
     void aServiceThatHoldsTheCommonPoolHoldsUpNoCall() throws Exception {
         Process child = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
                         "-Djava.util.concurrent.ForkJoinPool.common.parallelism=2",
                         "-cp",
                         System.getProperty("java.class.path"),

@@ -31,6 +31,7 @@ final class FewDescriptors implements AutoCloseable {
                 "ulimit -n " + descriptors + " && exec \"$@\"",
                 "sh",
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
                 main.getName()));

@@ -107,8 +107,8 @@ class LinkLocalNextHopTest {
 
     private static void eachGetsItsOwn(TransportKind kind, NextHop.Transport transport) throws Exception {
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
-        String output = run("exec " + java + " -cp '" + System.getProperty("java.class.path") + "' '"
-                + Node.class.getName() + "' " + kind + " " + transport);
+        String output = run("exec " + java + " -XX:TieredStopAtLevel=1 -cp '" + System.getProperty("java.class.path")
+                + "' '" + Node.class.getName() + "' " + kind + " " + transport);
         assertThat(output).endsWith("each got its own\n");
     }
 

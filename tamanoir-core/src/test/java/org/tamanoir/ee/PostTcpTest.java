@@ -40,6 +40,7 @@ import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** TCP streams over links: real sockets, real threads, the links' own token buckets. */
+@Tag("once")
 @Tag("alone")
 class PostTcpTest extends TcpNodeTesting {
     private static final int PAYLOAD_BYTES = 1300;

@@ -39,6 +39,7 @@ import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** Datagrams over links: real sockets, real threads, the links' own token buckets. */
+@Tag("once")
 @Tag("alone")
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class PostUdpTest {

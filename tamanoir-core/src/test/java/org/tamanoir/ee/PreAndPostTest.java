@@ -31,6 +31,7 @@ import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** Scheduling before and after processing at once: what a link has no room for is not processed. */
+@Tag("once")
 @Tag("alone")
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class PreAndPostTest {

@@ -37,6 +37,7 @@ import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** Scheduling before processing, of datagrams. */
+@Tag("once")
 @Tag("alone")
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class PreUdpTest {

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.format.text.JsonRecords;
 import org.tamanoir.format.text.RecordJson;
@@ -27,6 +28,7 @@ import tools.jackson.core.ObjectWriteContext;
  * Damages the C library's files at random: whatever comes, it is read or refused, in bounded time and memory. {@code
  * -Dtamanoir.fuzz.mutations=100000000} for more, {@code -Dtamanoir.fuzz.seed} for the same again.
  */
+@Tag("once")
 class FormatFuzzTest {
     private static final int MUTATIONS = Integer.getInteger("tamanoir.fuzz.mutations", 100_000);
     private static final long SEED = Long.getLong("tamanoir.fuzz.seed", System.nanoTime());

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.SortedSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -18,6 +19,7 @@ import org.tamanoir.qdisc.DisciplineTrial.Numbered;
 import org.tamanoir.support.Tiers;
 
 /** What every discipline must hold to, whatever its order is. */
+@Tag("once")
 class EveryDisciplineTest {
     private static final int TRACES = 1000;
     private static final long RATE = 1_000_000_000 / 8;

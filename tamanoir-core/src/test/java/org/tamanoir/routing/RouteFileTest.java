@@ -20,6 +20,7 @@ import java.util.concurrent.Callable;
 import java.util.zip.GZIPOutputStream;
 import org.apache.commons.compress.compressors.bzip2.BZip2CompressorOutputStream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Files of routes. The MRT records are written by hand after RFC 6396, section 4.3, and RFC 8050, section 4. */
+@Tag("once")
 class RouteFileTest {
     private static final NextHop FIRST = hop(1);
     private static final List<NextHop> VIA = List.of(FIRST, hop(2), hop(3));

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.traffic.Tap;
@@ -26,6 +27,7 @@ import org.tamanoir.transport.UdpSocket;
  * but what its issuer bound for that source, with all its octets; all are accounted for; and nobody gets more octets than
  * he sent. {@code -Dtamanoir.sapf.datagrams} says how many, {@code -Dtamanoir.seed} which.
  */
+@Tag("once")
 class SapfFuzzTest {
     private static final long DATAGRAMS = Long.getLong("tamanoir.sapf.datagrams", 2_000_000);
     private static final long SEED = Long.getLong("tamanoir.seed", 20_000_326);

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
  * {@code -Dtamanoir.sim.schedules=N} plays that many.
  */
 class SimulationTest {
-    private static final int SCHEDULES = Integer.getInteger("tamanoir.sim.schedules", 10_000);
-    private static final int WITHOUT_RUNS = 1000;
+    private static final int SCHEDULES = Integer.getInteger("tamanoir.sim.schedules", 5_000);
+    private static final int WITHOUT_RUNS = SCHEDULES / 10;
     private static final Long SEED = Long.getLong("tamanoir.sim.seed");
 
     @Test

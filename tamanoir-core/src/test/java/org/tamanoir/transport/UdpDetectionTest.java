@@ -37,7 +37,7 @@ class UdpDetectionTest {
 
     private static List<String> report(String... options) throws Exception {
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
-        List<String> command = new ArrayList<>(List.of(java.toString()));
+        List<String> command = new ArrayList<>(List.of(java.toString(), "-XX:TieredStopAtLevel=1"));
         command.addAll(List.of(options));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Report.class.getName()));
         Process process = new ProcessBuilder(command)

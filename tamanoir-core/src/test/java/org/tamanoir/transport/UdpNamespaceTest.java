@@ -104,9 +104,10 @@ class UdpNamespaceTest {
         }
         Tiers.require("namespace", answer.endsWith("READY\n"), "no network namespace with tc here: " + answer.strip());
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
-        String output = run(link + " && " + java + " -cp '" + System.getProperty("java.class.path") + "' '"
-                + Exchange.class.getName() + "' " + kind + " " + packets + " " + bytes + " " + bufferBytes + " "
-                + String.join(" ", last));
+        String output = run(
+                link + " && " + java + " -XX:TieredStopAtLevel=1 -cp '" + System.getProperty("java.class.path") + "' '"
+                        + Exchange.class.getName() + "' " + kind + " " + packets + " " + bytes + " " + bufferBytes + " "
+                        + String.join(" ", last));
         List<String> results =
                 output.lines().filter(line -> line.startsWith("RESULT ")).toList();
         assertThat(results).as(output).hasSize(1);

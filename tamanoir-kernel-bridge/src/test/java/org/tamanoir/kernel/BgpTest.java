@@ -15,6 +15,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.routing.NextHop;
@@ -22,6 +23,7 @@ import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.support.Namespaces;
 
 /** Two BIRDs speak BGP to each other; a table follows what the second one puts into its kernel. */
+@Tag("once")
 class BgpTest {
     private static final int BIRD = 12;
     private static final int MANY = 10_000;

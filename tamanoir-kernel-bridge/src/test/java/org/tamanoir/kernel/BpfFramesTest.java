@@ -17,6 +17,7 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -29,6 +30,7 @@ import org.tamanoir.nodeos.Rule;
 import org.tamanoir.support.TestNet;
 
 /** Frames that no socket sends, given to the programs by the kernel's test run. */
+@Tag("once")
 class BpfFramesTest {
     private static final long SEED = 20_261_121;
     private static final int RANDOM_FRAMES = 4_000;

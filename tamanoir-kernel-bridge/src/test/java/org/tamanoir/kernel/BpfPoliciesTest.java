@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -34,6 +35,7 @@ import org.tamanoir.nodeos.Rule;
 import org.tamanoir.support.TestNet;
 
 /** What both BPF levels do alike with real packets. */
+@Tag("once")
 class BpfPoliciesTest {
     private static final int HEADER = 8 + 12 + 8 + 16;
     private static final int CLASS_AT = 8 + 12 + 4;

@@ -16,6 +16,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
@@ -24,6 +25,7 @@ import org.tamanoir.routing.RouteFeed;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.support.Namespaces;
 
+@Tag("once")
 class KernelRoutesTest {
     private static final int BIRD = 12;
     private static final int MAIN = 254;

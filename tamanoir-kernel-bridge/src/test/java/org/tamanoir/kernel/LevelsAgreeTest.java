@@ -10,6 +10,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +32,7 @@ import org.tamanoir.testkit.ServiceHarness;
  * The same datagrams, good and bad, through Filter and Monitor in the JVM and through what they ask of levels: the same
  * end, the same bytes, the same counts. {@code -Dfuzz.rounds=N} makes it longer, {@code -Dtamanoir.seed} repeats it.
  */
+@Tag("once")
 class LevelsAgreeTest {
     private static final int ROUNDS = Integer.getInteger("fuzz.rounds", 12);
     private static final int DATAGRAMS = 100;

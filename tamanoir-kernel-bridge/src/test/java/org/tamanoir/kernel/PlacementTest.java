@@ -2,6 +2,7 @@ package org.tamanoir.kernel;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -9,6 +10,7 @@ import org.tamanoir.nodeos.Level;
 import org.tamanoir.support.TestNet;
 
 /** Monitor and Filter at every level that needs no module. */
+@Tag("once")
 class PlacementTest extends PlacementTesting {
     private static TestNet net;
 

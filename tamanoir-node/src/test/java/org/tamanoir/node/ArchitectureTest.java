@@ -6,6 +6,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
@@ -13,6 +14,7 @@ import com.tngtech.archunit.lang.ArchRule;
 @AnalyzeClasses(
         packages = {"org.tamanoir.node", "org.tamanoir.cluster"},
         importOptions = ImportOption.DoNotIncludeTests.class)
+@ArchTag("once")
 class ArchitectureTest {
     @ArchTest
     static final ArchRule arrowsPointOneWay = layeredArchitecture()

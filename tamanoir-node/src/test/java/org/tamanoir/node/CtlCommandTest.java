@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +36,7 @@ import org.tamanoir.tls.TestAuthority;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The command line against a real server, in one process. */
+@Tag("once")
 @Timeout(60)
 class CtlCommandTest {
     /** Tamanoir's Type ID, destination 10.0.2.7, payload "hello". */

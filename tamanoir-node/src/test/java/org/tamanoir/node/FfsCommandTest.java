@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -29,6 +30,7 @@ import org.tamanoir.format.Format;
 import org.tamanoir.format.Layout;
 import org.tamanoir.format.RecordEncoder;
 
+@Tag("once")
 class FfsCommandTest {
     private static final Format FLIGHT = Format.builder(Layout.X86_64)
             .structure("flight")

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +24,7 @@ import org.tamanoir.node.config.Endpoint;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A node as a process whose log strangers try to fill. */
+@Tag("once")
 class LimitedLogTest {
     private static final int STRANGERS = 3000;
     private static final byte[] NO_PACKET = "GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII);

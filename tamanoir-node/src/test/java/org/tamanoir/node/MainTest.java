@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +49,7 @@ class MainTest {
     }
 
     @Test
+    @Tag("once")
     void everyCommandHasHelpAVersionAndADescriptionOfEachOption() {
         List<CommandLine> commands = commands(Main.commandLine());
         assertThat(commands).hasSizeGreaterThan(2);

@@ -11,10 +11,12 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
+@Tag("once")
 class ManCommandTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();

@@ -19,6 +19,8 @@ public final class Program {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 // As the manifest of the jar says: without it newer JVMs warn on standard error.
                 "--enable-native-access=ALL-UNNAMED",
+                // These live for seconds: what the optimizing compiler takes, half of a start, it never gives back.
+                "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
                 Main.class.getName()));

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,6 +43,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Records that {@code send} sends and {@code receive} writes, by what stands in the file at the far end. */
+@Tag("once")
 @Timeout(120)
 class RecordCommandsTest {
     private static final Pattern LISTENING = Pattern.compile("listening on (\\S+)");

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +26,7 @@ import org.tamanoir.benchmarks.GeneratedTable;
 import picocli.CommandLine;
 
 /** Whole nodes whose arrivals are emulated. */
+@Tag("once")
 class ReplayTest {
     private static final GeneratedTable TABLE = new GeneratedTable(1000, 100, 1);
 

@@ -6,11 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What holds for rings of senders whatever happens to them, from seeds. */
+@Tag("once")
 class RingPropertiesTest {
     private static final int RUNS = 300;
     private static final int ROUNDS = 14;

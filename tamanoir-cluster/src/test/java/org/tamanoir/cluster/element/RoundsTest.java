@@ -10,9 +10,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.Anep;
 
+@Tag("once")
 class RoundsTest {
     private final List<String> sent = new ArrayList<>();
 

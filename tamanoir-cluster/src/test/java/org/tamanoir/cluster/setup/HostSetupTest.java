@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.cluster.config.Welcome;
@@ -17,6 +18,7 @@ import org.tamanoir.cluster.lvs.Forwarding;
 import org.tamanoir.support.Namespaces;
 
 /** In network namespaces of this host, each test in one of its own; tunnels need the virtual machine. */
+@Tag("once")
 class HostSetupTest {
     private static final String VIRTUAL4 = "10.74.0.1";
     private static final String VIRTUAL6 = "fd74::1";

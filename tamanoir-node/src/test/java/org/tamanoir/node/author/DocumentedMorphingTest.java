@@ -11,12 +11,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.node.Main;
 
 /** Holds the walk of docs/morphing.md against the program. */
+@Tag("once")
 @Timeout(240)
 class DocumentedMorphingTest {
     private static final Path DOCUMENT = Path.of("..", "docs", "morphing.md");
@@ -56,6 +58,7 @@ class DocumentedMorphingTest {
         Path source = Files.writeString(folder.resolve("Orders.java"), block("```java\n"));
         Process written = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
                         "-cp",
                         System.getProperty("java.class.path"),
                         source.toString())

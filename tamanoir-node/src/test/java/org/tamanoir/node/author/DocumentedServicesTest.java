@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.node.Main;
@@ -18,6 +19,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.ParseResult;
 
 /** Holds the commands and the configuration of docs/writing-services.md against the program. */
+@Tag("once")
 class DocumentedServicesTest {
     private static final Path DOCUMENT = Path.of("..", "docs", "writing-services.md");
     private static final Pattern COMMAND =

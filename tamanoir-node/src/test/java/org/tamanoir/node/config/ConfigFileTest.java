@@ -320,6 +320,7 @@ class ConfigFileTest {
         // A process of its own: in this one other tests make instances.
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
                         "-cp",
                         System.getProperty("java.class.path"),
                         Discover.class.getName())

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.deploy.SigningKey;
@@ -20,6 +21,7 @@ import org.tamanoir.format.FfsWriter;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
+@Tag("once")
 class DocumentedConfigurationTest {
     /** Keys of mappings in lists, and of mappings by name. */
     private static final List<String> STRUCTURED = List.of(

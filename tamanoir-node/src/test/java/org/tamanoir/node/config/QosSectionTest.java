@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +27,7 @@ import org.tamanoir.routing.Prefix;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Quality of service as operators write it, read and written. */
+@Tag("once")
 class QosSectionTest {
     private static final String WHOLE = """
         classes:

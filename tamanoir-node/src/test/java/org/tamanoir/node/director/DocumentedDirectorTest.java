@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.deploy.SigningKey;
@@ -20,6 +21,7 @@ import org.tamanoir.node.config.YamlNode;
 import org.tamanoir.node.config.YamlTree;
 import org.tamanoir.tls.TestAuthority;
 
+@Tag("once")
 class DocumentedDirectorTest {
     private static final Path DOCUMENT = Path.of("..", "docs", "cluster.md");
 

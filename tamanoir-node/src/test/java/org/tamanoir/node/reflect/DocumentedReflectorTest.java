@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.cluster.reflect.Direction;
@@ -18,6 +19,7 @@ import org.tamanoir.cluster.reflect.Terms;
 import org.tamanoir.node.config.Problems;
 import org.tamanoir.node.config.Setting;
 
+@Tag("once")
 class DocumentedReflectorTest {
     private static final Path DOCUMENT = Path.of("..", "docs", "reflector.md");
 

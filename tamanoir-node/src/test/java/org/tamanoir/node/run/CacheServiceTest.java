@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.jar.JarFile;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,6 +33,7 @@ import org.tamanoir.repository.Publisher;
 import org.tamanoir.services.extra.cache.Cache;
 
 /** The cache of tamanoir-services-extra.jar, fetched by a node between a client and an origin, which are sockets here. */
+@Tag("once")
 @Timeout(60)
 class CacheServiceTest {
     private static final String NAME = "org.example.Cache";

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +26,7 @@ import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.Verdict;
 
 /** {@code ctl morph} against a real node, with a control that shows what it was told. */
+@Tag("once")
 @Timeout(60)
 public class CtlMorphTest {
     @TempDir

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -107,6 +108,7 @@ class DeployedOperatorTest {
     }
 
     @Test
+    @Tag("once")
     void twoNodesWithDefaultSettingsDoNotCollide() throws Exception {
         String[] arguments = {
             "node",

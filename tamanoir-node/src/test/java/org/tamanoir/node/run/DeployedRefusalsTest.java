@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +25,7 @@ import org.tamanoir.deploy.Manifest;
 import org.tamanoir.deploy.SigningKey;
 
 /** Code that a whole node must not run, and what its operator sees of it. */
+@Tag("once")
 @Timeout(60)
 class DeployedRefusalsTest {
     private static final String NAME = "org.example.Mark";

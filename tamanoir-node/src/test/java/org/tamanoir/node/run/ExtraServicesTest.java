@@ -23,6 +23,7 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,6 +50,7 @@ import org.tamanoir.testkit.ServiceHarness;
 import tools.jackson.databind.JsonNode;
 
 /** Services of tamanoir-services-extra.jar: published to a repository, and fetched by the nodes that packets bring them to. */
+@Tag("once")
 @Timeout(60)
 class ExtraServicesTest {
     @TempDir

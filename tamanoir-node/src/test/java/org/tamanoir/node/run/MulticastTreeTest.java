@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +32,7 @@ import tools.jackson.databind.JsonNode;
  * 16 receivers behind a tree of real nodes and sockets: a root, 3 nodes below it, and 6, 5 and 5 below these. Each link
  * loses 5 % of its datagrams each way.
  */
+@Tag("once")
 @Timeout(180)
 class MulticastTreeTest {
     private static final String NAME = Multicast.class.getName();

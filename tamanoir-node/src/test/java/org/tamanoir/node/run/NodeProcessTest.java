@@ -27,6 +27,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -119,6 +120,7 @@ class NodeProcessTest {
     }
 
     @Test
+    @Tag("once")
     void aNodeStartsWithTheRoutesOfAFileAndSendsAlongThem(@TempDir Path folder) throws Exception {
         try (DatagramSocket end = new DatagramSocket(0, LOOPBACK)) {
             end.setSoTimeout(PATIENCE_MS);
@@ -251,6 +253,7 @@ class NodeProcessTest {
     }
 
     @Test
+    @Tag("once")
     void aRehearsedNodeHasSeenNoPacket() throws Exception {
         Process node = Program.start("node", "--listen", "0", "--json", "--rehearse", "1s");
         try (BufferedReader out = node.inputReader()) {
@@ -264,6 +267,7 @@ class NodeProcessTest {
     }
 
     @Test
+    @Tag("once")
     void aRehearsalIsNotInTheLog(@TempDir Path folder) throws Exception {
         Path log = folder.resolve("log");
         Path config = Files.writeString(folder.resolve("node.yaml"), "priorities: off\n");
@@ -303,6 +307,7 @@ class NodeProcessTest {
     }
 
     @Test
+    @Tag("once")
     @EnabledOnOs(OS.LINUX)
     void whatAStrangerSendsToARehearsalIsNotInTheLog(@TempDir Path folder) throws Exception {
         Path log = folder.resolve("log");

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -91,6 +92,7 @@ class ReloadTest {
     }
 
     @Test
+    @Tag("once")
     void underLoadAHundredReloadsLoseNothing() throws Exception {
         try (LiveLoad load = new LiveLoad()) {
             String far =
@@ -171,6 +173,7 @@ class ReloadTest {
     }
 
     @Test
+    @Tag("once")
     void eachChangeIsALineAndWhatNeedsARestartIsNamedUntilThen() throws Exception {
         write(base("routes:\n" + ROUTE.formatted(5_000) + "services: [{name: Monitor, config: {mark: 7}}]\n"));
         start("--drain", "7s");
@@ -189,6 +192,7 @@ class ReloadTest {
     }
 
     @Test
+    @Tag("once")
     void whatOperatorsChangedStaysUnlessTheFileChangesJustThat() throws Exception {
         write(base("routes:\n" + ROUTE.formatted(5_000)));
         start();
@@ -202,6 +206,7 @@ class ReloadTest {
     }
 
     @Test
+    @Tag("once")
     void aFileWithErrorsChangesNothing() throws Exception {
         write(base("routes:\n" + ROUTE.formatted(5_000)));
         start();
@@ -220,6 +225,7 @@ class ReloadTest {
     }
 
     @Test
+    @Tag("once")
     void whatTheNodeRefusesChangesNothing() throws Exception {
         write(base("routes:\n" + ROUTE.formatted(5_000) + "services: [{name: Monitor, config: {mark: 7}}]\n"));
         start();
@@ -240,6 +246,7 @@ class ReloadTest {
     }
 
     @Test
+    @Tag("once")
     void aLevelThatCannotBeHadIsALineAndHoldsNothingUp() throws Exception {
         write(base("services: [{name: Monitor}]\n"));
         start();
@@ -322,6 +329,7 @@ class ReloadTest {
     }
 
     @Test
+    @Tag("once")
     void aNodeWithoutAFileSaysSoInOneLine() throws Exception {
         Path token = Files.writeString(folder.resolve("token"), LiveNode.TOKEN + "\n");
         node = new LiveProcess(

@@ -19,6 +19,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,6 +76,7 @@ class RestartTest {
     }
 
     @Test
+    @Tag("once")
     void underLoadRestartsLoseNothing() throws Exception {
         try (LiveLoad load = new LiveLoad()) {
             write(load.address().getPort());
@@ -167,6 +169,7 @@ class RestartTest {
     }
 
     @Test
+    @Tag("once")
     void aNodeGoesOnWhenTheOtherFailsBehindItsSockets() throws Exception {
         try (LiveLoad load = new LiveLoad()) {
             write(load.address().getPort());
@@ -195,6 +198,7 @@ class RestartTest {
     }
 
     @Test
+    @Tag("once")
     void whatCannotBeTakenOverIsOneLine() throws Exception {
         write(1);
         assertRefused("no node hands over at", "--take-over");

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.zip.GZIPInputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -232,6 +233,7 @@ class SpansNodeTest {
     }
 
     @Test
+    @Tag("once")
     void aNodeWithoutACollectorLoadsNothingOfTheLibrary() throws Exception {
         assertThat(loaded("")).noneMatch(line -> line.contains("io.opentelemetry"));
         assertThat(loaded(tracing(9))).anyMatch(line -> line.contains("io.opentelemetry"));

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +21,7 @@ import org.tamanoir.client.AnepSender;
 import org.tamanoir.support.Namespaces;
 
 /** A whole node whose datagrams leave through a tree of HTB, which sorts them by their code points. */
+@Tag("once")
 @Timeout(120)
 class TrafficControlNodeTest {
     private static final int PORT = 3322;

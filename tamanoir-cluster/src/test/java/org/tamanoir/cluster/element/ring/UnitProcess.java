@@ -17,6 +17,7 @@ final class UnitProcess {
     static Process start(RingSettings settings) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
                 UnitProcess.class.getName()));

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.zip.CRC32;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -21,6 +22,7 @@ import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.services.Packets;
 import org.tamanoir.testkit.ServiceHarness;
 
+@Tag("once")
 class AggregateTest {
     private static final String AGGREGATE = "org.tamanoir.services.extra.aggregate.Aggregate";
 

@@ -10,10 +10,12 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.services.Packets;
 import org.tamanoir.services.extra.KeyedHash;
 
+@Tag("once")
 class ObjectStoreTest {
     private static final int MEMORY = 4 << 20;
 

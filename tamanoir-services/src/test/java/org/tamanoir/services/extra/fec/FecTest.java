@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.function.Predicate;
 import java.util.zip.CRC32;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -24,6 +25,7 @@ import org.tamanoir.testkit.Output;
 import org.tamanoir.testkit.ServiceHarness;
 
 /** Both services, one behind the other, with what is lost in between. */
+@Tag("once")
 class FecTest {
     private static final String FEC = "org.tamanoir.services.extra.fec.Fec";
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -11,6 +12,7 @@ import org.tamanoir.services.extra.Header;
 import org.tamanoir.services.extra.KeyedHash;
 
 /** The code against one that is written down a second time, a bit at a time. */
+@Tag("once")
 class ReedSolomonTest {
     /** Shifts and adds, and reduces by x⁸ = x⁴ + x³ + x² + 1. */
     private static int naive(int a, int b) {

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.zip.CRC32;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,6 +23,7 @@ import org.tamanoir.services.Packets;
 import org.tamanoir.services.extra.multicast.VirtualNetwork.VirtualNode;
 
 /** Trees in virtual time, from a seed: a root, 4 nodes below it, and 4 below each of them, which have a receiver each. */
+@Tag("once")
 class TreeTest {
     private static final String NAME = Multicast.class.getName();
     private static final long INTERVAL_NS = 1_000_000;

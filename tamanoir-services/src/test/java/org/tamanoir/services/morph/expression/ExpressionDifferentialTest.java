@@ -3,11 +3,13 @@ package org.tamanoir.services.morph.expression;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.RecordView;
 
 /** Generated code and closures say what dev.cel's runtime says, of random expressions over random records of random formats. */
+@Tag("once")
 class ExpressionDifferentialTest {
     private static final int EXPRESSIONS = 1_500;
     private static final int RECORDS = 12;

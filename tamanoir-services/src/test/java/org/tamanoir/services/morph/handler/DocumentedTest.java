@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,6 +18,7 @@ import org.tamanoir.format.Layout;
 import org.tamanoir.format.Target;
 
 /** docs/handlers.md names all kinds, and all settings of those that it describes. */
+@Tag("once")
 class DocumentedTest {
     private static final Format FLIGHT = Format.builder(Layout.X86_64)
             .structure("flight")

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,6 +24,7 @@ import org.tamanoir.format.Layout;
 import org.tamanoir.format.Target;
 import org.tamanoir.message.Outcome;
 
+@Tag("once")
 class MergeTest {
     private static final Format FLIGHT = Format.builder(Layout.X86_64)
             .structure("flight")

@@ -14,6 +14,7 @@ import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.format.Field;
 import org.tamanoir.format.Format;
@@ -22,6 +23,7 @@ import org.tamanoir.format.Kind;
 import org.tamanoir.format.Layout;
 import org.tamanoir.message.Outcome;
 
+@Tag("once")
 class ReduceTest {
     private static Format flight(Layout layout) {
         return Format.builder(layout)
