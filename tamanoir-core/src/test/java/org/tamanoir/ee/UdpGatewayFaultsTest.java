@@ -1,9 +1,11 @@
 package org.tamanoir.ee;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -11,6 +13,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
@@ -20,12 +23,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
-import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.DefinedControl;
+import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
-import org.tamanoir.qdisc.ClassRule;
 import org.tamanoir.qdisc.Link;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
@@ -100,7 +102,7 @@ class UdpGatewayFaultsTest extends UdpGatewayTesting {
         @Override
         public UdpSender newSender(UdpRefusals refusals) {
             UdpSender real = watched.newSender(refusals);
-            return (UdpSender) java.lang.reflect.Proxy.newProxyInstance(
+            return (UdpSender) Proxy.newProxyInstance(
                     getClass().getClassLoader(), new Class<?>[] {UdpSender.class}, (proxy, method, arguments) -> {
                         if (method.getName().equals("add") && throwsNext.getAndSet(false)) {
                             throw new OutOfMemoryError("of a test");
@@ -202,8 +204,7 @@ class UdpGatewayFaultsTest extends UdpGatewayTesting {
         try (DatagramSocket client = open();
                 Tap.View<Tap.Drop> drops = node.environment.tap().drops(8)) {
             send(client, gateway(node), octets(65_500, 1));
-            Tap.Drop drop = drops.take(Duration.ofMillis(PATIENCE_MS));
-            assertThat(drop).isNotNull();
+            Tap.Drop drop = requireNonNull(drops.take(Duration.ofMillis(PATIENCE_MS)));
             assertThat(drop.reason()).isEqualTo(DropReason.PACKET_TOO_LONG);
             assertThat(drop.peer()).isEqualTo(client.getLocalSocketAddress());
             assertThat(drop.serviceKey()).isEqualTo(ServiceKey.of("pass"));
@@ -346,9 +347,9 @@ class UdpGatewayFaultsTest extends UdpGatewayTesting {
         TestNode node = start(UdpSockets.resolve(TransportKind.AUTO));
         List<Prefix> towards = List.of(Prefix.parse("127.0.0.1/32"));
         node.environment.qos(new QosConfig(
-                List.of(new TrafficClass("all", java.util.Set.of(), 1)),
+                List.of(new TrafficClass("all", Set.of(), 1)),
                 "all",
-                List.<ClassRule>of(),
+                List.of(),
                 null,
                 List.of(new Link("out", towards, 1, 1200, true, "fifo", Map.of()))));
         try (DatagramSocket client = open()) {
@@ -358,5 +359,38 @@ class UdpGatewayFaultsTest extends UdpGatewayTesting {
             eventually().until(() -> node.dropped(DropReason.RATE_EXCEEDED) == 1);
         }
         conserves(node);
+    }
+
+    /** A gateway's packets have class of service 3. */
+    @Test
+    void datagramsLeaveWithTheCodePointOfTheirClass() throws Exception {
+        settings.transport = UdpSockets.resolve(TransportKind.AUTO);
+        try (UdpSocket sees = UdpSockets.bind(settings.transport, new InetSocketAddress(LOOPBACK, 0))) {
+            String whyNot = "";
+            try {
+                sees.receiveInTransit();
+            } catch (IOException e) {
+                whyNot = String.valueOf(e.getMessage());
+            }
+            Tiers.require("namespace", whyNot.isEmpty(), whyNot);
+            lead(sees.localAddress(), "");
+            TestNode node = node();
+            node.environment.qos(new QosConfig(
+                    List.of(
+                            new TrafficClass("rest", Set.of(), 1),
+                            new TrafficClass("film", Set.of(3), 1, 100, 1 << 20, 34)),
+                    "rest",
+                    List.of(),
+                    null,
+                    List.of()));
+            try (DatagramSocket client = open()) {
+                send(client, gateway(node), octets(1000, 1));
+                UdpBatch batch = sees.newBatch();
+                assertThat(sees.awaitReadable(Duration.ofMillis(PATIENCE_MS))).isTrue();
+                assertThat(sees.receive(batch)).isEqualTo(1);
+                assertThat(batch.trafficClass(0)).isEqualTo(34 << 2);
+            }
+            conserves(node);
+        }
     }
 }

@@ -155,7 +155,9 @@ class UdpGatewayTest extends UdpGatewayTesting {
             DatagramPacket grown = receive(far);
             assertThat(bytes(grown)).isEqualTo(octets(60, 6));
             send(far, (InetSocketAddress) grown.getSocketAddress(), octets(60, 1));
-            eventually().untilAsserted(() -> assertThat(node.dropped(DropReason.AMPLIFICATION)).isEqualTo(1));
+            eventually()
+                    .untilAsserted(() ->
+                            assertThat(node.dropped(DropReason.AMPLIFICATION)).isEqualTo(1));
             send(far, (InetSocketAddress) grown.getSocketAddress(), octets(59, 2));
             assertThat(bytes(receive(client))).isEqualTo(octets(59, 2));
         }

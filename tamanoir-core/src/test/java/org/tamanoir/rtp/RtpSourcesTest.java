@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,7 +35,7 @@ class RtpSourcesTest {
         return String.valueOf(take(ByteBuffer.wrap(octets), octets.length));
     }
 
-    private String take(ByteBuffer memory, int octets) {
+    private @Nullable String take(ByteBuffer memory, int octets) {
         String wrong = reads.read(memory, 0, octets);
         return wrong == null ? sources.take(reads, 0, low, PORT, isBack, nowNs) : wrong;
     }
