@@ -105,6 +105,12 @@ final class Arrival {
         return socket;
     }
 
+    /** Returns the gateway that the packet came by; null = it came as one. */
+    @Nullable
+    GatewaySocket gateway() {
+        return socket instanceof GatewaySocket gateway ? gateway : null;
+    }
+
     long high() {
         return high;
     }

@@ -22,6 +22,9 @@ final class DatagramInHand implements PacketSource {
     /** Null while no levels are attached. */
     private final @Nullable UpcallPath up;
 
+    /** By which the packet in hand came; null = it came as one. */
+    private @Nullable GatewaySocket gateway;
+
     private final UpcallCompletions completions = new UpcallCompletions();
 
     DatagramInHand(UdpService service, UdpSocket first) {
@@ -51,7 +54,8 @@ final class DatagramInHand implements PacketSource {
     }
 
     private void seen() {
-        service.path.dispatcher.inTransit(arrival.isInTransit() || arrival.socket() instanceof GatewaySocket);
+        gateway = arrival.gateway();
+        service.path.dispatcher.inTransit(arrival.isInTransit() || gateway != null);
         service.path.policies.plain(arrival.isPlain(), arrival.passesOnFailure());
     }
 
@@ -88,10 +92,11 @@ final class DatagramInHand implements PacketSource {
 
     /** Sends the packet on to where it was sent, as {@link Ingress#forwardInTransit}. */
     @Nullable
-    DropReason forwardInTransit(Packet packet) {
-        if (arrival.socket() instanceof GatewaySocket gateway) {
-            return gateway.isFor(packet)
-                    ? gateway.flows().send(packet, arrival, service.traffic)
+    DropReason forwardInTransit(Packet packet, long answerBytes) {
+        GatewaySocket by = gateway;
+        if (by != null) {
+            return by.isFor(packet)
+                    ? service.nextHops.depart(packet, by, arrival, answerBytes)
                     : service.nextHops.depart(packet);
         }
         return up == null
@@ -114,6 +119,17 @@ final class DatagramInHand implements PacketSource {
     @Override
     public boolean isFrom(long high, long low, int port) {
         return port == arrival.port() && low == arrival.low() && high == arrival.high();
+    }
+
+    @Override
+    public int bytesReceived(Packet packet) {
+        return gateway != null || arrival.isPlain() ? packet.payloadLength() : packet.length();
+    }
+
+    @Override
+    public int bytesOnward(Packet packet) {
+        GatewaySocket by = gateway;
+        return arrival.isPlain() || by != null && by.isFor(packet) ? packet.payloadLength() : packet.length();
     }
 
     /** Returns whether the packet came from this next hop. */

@@ -58,13 +58,19 @@ final class Dispatcher {
 
     /** Sends a packet on that no service has processed. */
     void depart(Packet packet) {
-        settle(inTransit ? ingress.forwardInTransit(packet) : nextHops.depart(packet), packet);
+        depart(packet, reaction == null || !inTransit ? 0 : reaction.answersTo(source.bytesReceived(packet)));
+    }
+
+    private void depart(Packet packet, long answerBytes) {
+        settle(inTransit ? ingress.forwardInTransit(packet, answerBytes) : nextHops.depart(packet), packet);
     }
 
     /** Sends a packet on that the service has processed. */
     void departProcessed(Packet packet) {
-        if (reaction == null || admits(reaction, packet)) {
+        if (reaction == null) {
             depart(packet);
+        } else if (admits(reaction, packet, inTransit ? source.bytesOnward(packet) : packet.length())) {
+            depart(packet, reaction.takeAnswers());
         } else {
             dropAmplified(reaction, packet);
         }
@@ -92,7 +98,7 @@ final class Dispatcher {
 
     /** Sends the packet in hand back to where it came from. */
     void answer(Packet packet) {
-        if (reaction != null && !reaction.admitsAnswer(packet.length())) {
+        if (reaction != null && !reaction.admitsAnswer(source.bytesReceived(packet))) {
             dropAmplified(reaction, packet);
             return;
         }
@@ -148,10 +154,13 @@ final class Dispatcher {
 
     /** Returns whether the packet may leave on account of the datagram in hand, and counts it; once it may not, it never may. */
     boolean admits(UdpReaction reaction, Packet made) {
+        return admits(reaction, made, made.length());
+    }
+
+    private boolean admits(UdpReaction reaction, Packet made, int bytes) {
         return made.hasInternetDestination()
-                ? reaction.admits(
-                        source, made.destinationHigh(), made.destinationLow(), made.destinationPort(), made.length())
-                : reaction.admitsOnward(made.length());
+                ? reaction.admits(source, made.destinationHigh(), made.destinationLow(), made.destinationPort(), bytes)
+                : reaction.admitsOnward(bytes);
     }
 
     private boolean admits(UdpReaction reaction, Packet made, @Nullable InetSocketAddress destination) {

@@ -42,7 +42,7 @@ import org.tamanoir.platform.VirtualThreads;
 import org.tamanoir.qdisc.GatedDiscipline;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.RoutingTable;
-import org.tamanoir.rtp.RtpSources;
+import org.tamanoir.rtp.RtpSnapshot;
 import org.tamanoir.sapf.Sapf;
 import org.tamanoir.sapf.SapfSettings;
 import org.tamanoir.sapf.SapfStatistics;
@@ -673,7 +673,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     }
 
     /** Returns the sources of RTP whose packets cross gateways for it. */
-    public RtpSources rtp() {
+    public RtpSnapshot rtp() {
         return gateways.rtp();
     }
 

@@ -5,8 +5,10 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.gateway.PacketHeader;
 import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.rtp.RtpPacket;
 import org.tamanoir.transport.BatchMemory;
 import org.tamanoir.transport.UdpBatch;
 
@@ -18,8 +20,9 @@ import org.tamanoir.transport.UdpBatch;
  */
 final class GatewayBatch implements UdpBatch {
 
+    private final GatewaySocket socket;
     private final UdpGateway gateway;
-    private final GatewayFlows flows;
+    private final RtpPacket rtp = new RtpPacket();
     private final UdpBatch under;
     private final BatchMemory memory;
     /** Null before the first packet. */
@@ -31,13 +34,12 @@ final class GatewayBatch implements UdpBatch {
     /** The message of the batch under this that each came in. */
     private int[] origins = new int[64];
 
-    private byte @Nullable [] header;
-    private long headerHigh;
-    private long headerLow;
+    /** Null before the first datagram. */
+    private @Nullable PacketHeader header;
 
-    GatewayBatch(UdpGateway gateway, GatewayFlows flows, BatchMemory memory, UdpBatch under) {
+    GatewayBatch(GatewaySocket socket, UdpGateway gateway, BatchMemory memory, UdpBatch under) {
+        this.socket = socket;
         this.gateway = gateway;
-        this.flows = flows;
         this.memory = memory;
         this.under = under;
     }
@@ -57,38 +59,39 @@ final class GatewayBatch implements UdpBatch {
         int messages = 0;
         int next = 0;
         for (int m = 0; m < count; m++) {
-            byte[] front = header(under.addressHigh(m), under.addressLow(m));
+            PacketHeader front = header(under.addressHigh(m), under.addressLow(m));
+            int head = front.length();
             int segment = Math.max(1, under.segmentBytes(m));
             int octets = under.end(m) - under.start(m);
             int datagrams = Math.max(1, (octets + segment - 1) / segment);
-            if (front.length + Math.min(segment, octets) > Anep.MAX_PACKET_OCTETS) {
-                flows.drop(DropReason.PACKET_TOO_LONG, datagrams, octets);
+            if (head + Math.min(segment, octets) > Anep.MAX_PACKET_OCTETS) {
+                drop(DropReason.PACKET_TOO_LONG, datagrams, octets, m);
                 continue;
             }
-            ByteBuffer to = room(next, octets + datagrams * front.length);
+            ByteBuffer to = room(next, octets + datagrams * head);
             if (to == null) {
-                flows.drop(DropReason.NO_MEMORY, datagrams, octets);
+                drop(DropReason.NO_MEMORY, datagrams, octets, m);
                 continue;
             }
             starts[messages] = next;
             int at = under.start(m);
             do {
                 int length = Math.min(segment, under.end(m) - at);
-                if (!flows.admits(
-                        under.buffer(m), at, length, under.addressHigh(m), under.addressLow(m), under.port(m))) {
-                    at += segment;
-                    continue;
+                ByteBuffer from = under.buffer(m);
+                if (socket.admits(rtp, from, at, length, under.addressHigh(m), under.addressLow(m), under.port(m))) {
+                    front.put(to, next, length);
+                    to.put(next + head, from, at, length);
+                    next += head + length;
+                } else {
+                    drop(DropReason.RTP, 1, length, m);
                 }
-                to.put(next, front).putShort(next + Anep.LENGTH_AT, (short) (front.length + length));
-                to.put(next + front.length, under.buffer(m), at, length);
-                next += front.length + length;
                 at += segment;
             } while (at < under.end(m));
             if (next == starts[messages]) {
                 continue;
             }
             ends[messages] = next;
-            segments[messages] = front.length + segment;
+            segments[messages] = head + segment;
             origins[messages++] = m;
         }
         return messages;
@@ -104,14 +107,17 @@ final class GatewayBatch implements UdpBatch {
         return known;
     }
 
-    private byte[] header(long high, long low) {
-        byte[] known = header;
-        if (known == null || high != headerHigh || low != headerLow) {
+    private void drop(DropReason reason, int datagrams, int octets, int m) {
+        socket.drop(reason, datagrams, octets, under.addressHigh(m), under.addressLow(m), under.port(m));
+    }
+
+    private PacketHeader header(long high, long low) {
+        PacketHeader known = header;
+        if (known == null || !known.isFor(high, low)) {
             known = gateway.header(Addresses.of(high, low));
             header = known;
-            headerHigh = high;
-            headerLow = low;
         }
+        known.from(high, low);
         return known;
     }
 

@@ -4,10 +4,17 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.platform.Platform;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.rtp.RtpPacket;
+import org.tamanoir.rtp.RtpSources;
+import org.tamanoir.traffic.Tap;
+import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.BatchMemory;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSender;
@@ -23,22 +30,37 @@ final class GatewaySocket implements UdpSocket {
     private final UdpSocket socket;
     private final UdpGateway gateway;
     private final GatewayFlows flows;
+    private final GatewayFarSide farSide;
+    private final @Nullable RtpSources rtp;
     private final BatchMemory memory;
+    private final Platform platform;
+    private final Tap tap;
+    /** Of datagrams that become no packets. Its own lock guards it: the thread that reads changes. */
+    private final Traffic traffic;
+
     private final long toHigh;
     private final long toLow;
 
-    GatewaySocket(UdpSocket socket, UdpGateway gateway, GatewayFlows flows, BatchMemory memory) {
+    /** @param rtp null where datagrams are not looked at */
+    GatewaySocket(
+            NodeContext context,
+            UdpSocket socket,
+            UdpGateway gateway,
+            GatewayFlows flows,
+            GatewayFarSide farSide,
+            @Nullable RtpSources rtp,
+            BatchMemory memory) {
         this.socket = socket;
         this.gateway = gateway;
         this.flows = flows;
+        this.farSide = farSide;
+        this.rtp = rtp;
         this.memory = memory;
+        this.platform = context.platform();
+        this.tap = context.tap();
+        this.traffic = new Traffic(tap, "gateways");
         this.toHigh = Addresses.high(gateway.to().getAddress());
         this.toLow = Addresses.low(gateway.to().getAddress());
-    }
-
-    /** Returns the ways to the far side. */
-    GatewayFlows flows() {
-        return flows;
     }
 
     /** Returns whether a packet is for the far side. */
@@ -49,9 +71,52 @@ final class GatewaySocket implements UdpSocket {
                 && packet.destinationHigh() == toHigh;
     }
 
+    /** Returns the upper 64 bits of the far side's address. */
+    long toHigh() {
+        return toHigh;
+    }
+
+    long toLow() {
+        return toLow;
+    }
+
+    /** Makes what packets leave by to the far side, for one thread. */
+    GatewaySender newOnwardSender() {
+        return new GatewaySender(flows, farSide, platform, toHigh, toLow);
+    }
+
+    /** Returns whether a datagram may become a packet. */
+    boolean admits(RtpPacket reads, ByteBuffer from, int at, int octets, long high, long low, int port) {
+        return rtp == null
+                || reads.read(from, at, octets) == null
+                        && rtp.take(reads, high, low, port, false, platform.nanoTime()) == null;
+    }
+
+    /** Counts datagrams of one message that become no packets. */
+    void drop(DropReason reason, int datagrams, int octets, long high, long low, int port) {
+        synchronized (traffic) {
+            InetSocketAddress peer = tap.watchesDrops() ? new InetSocketAddress(Addresses.of(high, low), port) : null;
+            for (int i = 0; i < datagrams; i++) {
+                int length = octets / datagrams + (i == 0 ? octets % datagrams : 0);
+                traffic.in(length);
+                traffic.drop(reason, peer, gateway.serviceKey(), length);
+            }
+            traffic.publish();
+        }
+    }
+
+    void addTo(Traffic.Sum sum) {
+        traffic.addTo(sum);
+    }
+
+    /** Returns how many octets in front of the payload of a packet that lies there are its header. */
+    static int headerOctets(ByteBuffer buffer, int offset, int length) {
+        return Math.min(length, Framing.claimedHeaderLength(buffer, offset));
+    }
+
     @Override
     public UdpBatch newBatch() {
-        return new GatewayBatch(gateway, flows, memory, socket.newBatch());
+        return new GatewayBatch(this, gateway, memory, socket.newBatch());
     }
 
     @Override
@@ -71,7 +136,7 @@ final class GatewaySocket implements UdpSocket {
     private record PayloadSender(UdpSender sender) implements UdpSender {
         @Override
         public void add(ByteBuffer buffer, int offset, int length, long high, long low, int port) {
-            int header = Math.min(length, Framing.claimedHeaderLength(buffer, offset));
+            int header = headerOctets(buffer, offset, length);
             sender.add(buffer, offset + header, length - header, high, low, port);
         }
 

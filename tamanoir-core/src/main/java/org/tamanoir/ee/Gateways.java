@@ -4,8 +4,11 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.rtp.RtpSnapshot;
 import org.tamanoir.rtp.RtpSources;
+import org.tamanoir.rtp.RtpStatus;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.BatchMemory;
@@ -21,10 +24,15 @@ import org.tamanoir.transport.UdpSocket;
 final class Gateways {
     private final NodeContext context;
     private final List<InetSocketAddress> bound = new ArrayList<>();
-    private final List<GatewayFlows> flows = new ArrayList<>();
-    private final RtpSources rtp = new RtpSources();
+    private final List<OpenedUdp> udp = new ArrayList<>();
     private List<StreamGateway> wanted = List.of();
     private List<UdpGateway> wantedUdp = List.of();
+
+    /** One for UDP that listens. */
+    private record OpenedUdp(
+            GatewaySocket socket,
+            GatewayFarSide farSide,
+            @Nullable RtpSources rtp) {}
 
     Gateways(NodeContext context) {
         this.context = context;
@@ -40,9 +48,19 @@ final class Gateways {
         wantedUdp = List.copyOf(gateways);
     }
 
-    /** Returns what is known of RTP that crosses them. */
-    RtpSources rtp() {
-        return rtp;
+    /** Returns what is known of RTP that crosses them, one after another. */
+    synchronized RtpSnapshot rtp() {
+        List<RtpStatus> all = new ArrayList<>();
+        long crowded = 0;
+        for (OpenedUdp opened : udp) {
+            RtpSources sources = opened.rtp();
+            if (sources != null) {
+                RtpSnapshot its = sources.status();
+                all.addAll(its.status());
+                crowded += its.crowded();
+            }
+        }
+        return new RtpSnapshot(all, crowded);
     }
 
     /** Listens where they are to. */
@@ -52,32 +70,46 @@ final class Gateways {
             bound.add(real);
             context.forwarder().own(StreamInfo.Transport.TCP, real);
         }
-        BatchMemory memory = BatchMemory.ofThisJvm();
         for (UdpGateway gateway : wantedUdp) {
-            UdpSocket under = context.transport().bind(gateway.address());
-            GatewayFlows opened;
-            try {
-                opened = new GatewayFlows(context, gateway, rtp, memory, under);
-            } catch (IOException | RuntimeException | Error e) {
-                under.close();
-                throw e;
-            }
-            flows.add(opened);
-            bound.add(under.localAddress());
-            context.forwarder().own(StreamInfo.Transport.UDP, under.localAddress());
-            opened.start();
+            OpenedUdp opened = open(gateway);
+            udp.add(opened);
+            bound.add(opened.socket().localAddress());
+            context.forwarder().own(StreamInfo.Transport.UDP, opened.socket().localAddress());
+        }
+        for (OpenedUdp opened : udp) { // Each knows where all listen.
+            opened.farSide().start();
             reception.adopt(new UdpPort(opened.socket()));
+        }
+    }
+
+    private OpenedUdp open(UdpGateway gateway) throws IOException {
+        UdpSocket under = context.transport().bind(gateway.address());
+        try {
+            RtpSources rtp = gateway.rtpClockHz() == 0 ? null : new RtpSources(gateway.to(), gateway.rtpClockHz());
+            GatewayFlows flows = new GatewayFlows();
+            GatewayFarSide farSide = new GatewayFarSide(context, gateway, flows, rtp, under);
+            BatchMemory memory = BatchMemory.ofThisJvm();
+            return new OpenedUdp(new GatewaySocket(context, under, gateway, flows, farSide, rtp, memory), farSide, rtp);
+        } catch (RuntimeException | Error e) {
+            under.close();
+            throw e;
         }
     }
 
     /** Closes the sockets of those for UDP, which nobody reads any more. */
     synchronized void close() {
-        flows.forEach(GatewayFlows::close);
+        for (OpenedUdp opened : udp) {
+            opened.farSide().close();
+            opened.socket().close();
+        }
     }
 
-    /** Adds what has come back from far sides of UDP. */
+    /** Adds what has come back from far sides of UDP, and what became no packets. */
     synchronized void addTo(Traffic.Sum sum) {
-        flows.forEach(each -> each.traffic().addTo(sum));
+        for (OpenedUdp opened : udp) {
+            opened.socket().addTo(sum);
+            opened.farSide().traffic().addTo(sum);
+        }
     }
 
     /** Returns where they listen, in their order, with the real ports. */

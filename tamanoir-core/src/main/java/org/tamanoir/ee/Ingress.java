@@ -30,8 +30,9 @@ interface Ingress {
     /**
      * Sends a packet in transit on to where it was sent.
      *
+     * @param answerBytes that may come back for it, where the node carries answers
      * @return null, or why it cannot go
      */
     @Nullable
-    DropReason forwardInTransit(Packet packet);
+    DropReason forwardInTransit(Packet packet, long answerBytes);
 }

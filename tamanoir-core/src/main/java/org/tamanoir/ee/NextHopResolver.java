@@ -167,11 +167,13 @@ final class NextHopResolver {
 
     /** @param scope number of the interface whose address it is; 0 = any */
     private static boolean isOfThisHost(InetAddress address, int scope) {
+        if (address.isLoopbackAddress()) {
+            return true;
+        }
         try {
             NetworkInterface device =
                     scope == 0 ? NetworkInterface.getByInetAddress(address) : NetworkInterface.getByIndex(scope);
-            return address.isLoopbackAddress()
-                    || (device != null && device.inetAddresses().anyMatch(address::equals));
+            return device != null && device.inetAddresses().anyMatch(address::equals);
         } catch (SocketException e) {
             return false;
         }

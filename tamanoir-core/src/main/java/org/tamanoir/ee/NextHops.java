@@ -65,6 +65,7 @@ final class NextHops {
 
     private final Connections<?> connections;
     private final List<UdpEgress> datagrams = new ArrayList<>();
+    private final List<GatewayEgress> gateways = new ArrayList<>();
     private final ThreadLinks links;
     final LookAhead ahead;
     /** Null while nothing in transit has gone on. */
@@ -191,6 +192,7 @@ final class NextHops {
     private void forgetWays() {
         Arrays.fill(ways, null);
         Arrays.fill(waysByPort, null);
+        gateways.forEach(GatewayEgress::forget);
         straight = null;
     }
 
@@ -251,6 +253,34 @@ final class NextHops {
             straight = hop;
         }
         return depart(packet, hop);
+    }
+
+    /**
+     * Sends a packet to the far side of the gateway that it came by, over the link that leads there.
+     *
+     * @param answerBytes that may come back for it
+     */
+    @Nullable
+    DropReason depart(Packet packet, GatewaySocket gateway, Arrival from, long answerBytes) {
+        GatewayEgress way = towards(gateway);
+        RouteCacheEntry hop = way.hop(from);
+        if (hop == null) {
+            hop = way.remember(overItsLink(way.newHop(from), gateway.toHigh(), gateway.toLow()));
+        }
+        DropReason reason = way.begin(packet, hop, answerBytes);
+        return reason == null ? leave(packet, hop, null) : reason;
+    }
+
+    private GatewayEgress towards(GatewaySocket gateway) {
+        for (int i = 0; i < gateways.size(); i++) {
+            if (gateways.get(i).isOf(gateway)) {
+                return gateways.get(i);
+            }
+        }
+        GatewayEgress way = new GatewayEgress(gateway, memory, traffic);
+        gateways.add(way);
+        datagrams.add(way.egress());
+        return way;
     }
 
     private @Nullable DropReason depart(Packet packet, RouteCacheEntry hop) {
@@ -422,7 +452,12 @@ final class NextHops {
     }
 
     private RouteCacheEntry overItsLink(RouteCacheEntry hop) {
-        LinkContent link = hop.refusal != null ? null : quality.linkTowards(hop.high, hop.low);
+        return overItsLink(hop, hop.high, hop.low);
+    }
+
+    /** Has packets of this hop go over the link that leads to an address. */
+    private RouteCacheEntry overItsLink(RouteCacheEntry hop, long high, long low) {
+        LinkContent link = hop.refusal != null ? null : quality.linkTowards(high, low);
         if (link != null) {
             LinkPort access = links.port(link);
             hop.over(access);

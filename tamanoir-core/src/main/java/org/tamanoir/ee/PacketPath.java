@@ -589,7 +589,7 @@ final class PacketPath implements ServiceThread.Body {
     /** Gives the service the datagram in hand. */
     @Nullable
     Verdict call(UdpReaction reaction) {
-        reaction.begin(packet.length());
+        reaction.begin(source.bytesReceived(packet));
         Verdict verdict = thread.call(packet);
         reaction.end(verdict == Verdict.CONSUME);
         if (asked != null && verdict != Verdict.HELD) {

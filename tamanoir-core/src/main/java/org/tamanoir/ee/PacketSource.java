@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Packet;
 
 /**
  * The place where the packet in hand came from.
@@ -15,6 +16,16 @@ interface PacketSource {
 
     /** Returns this node's end of the way that it came. */
     InetSocketAddress local();
+
+    /** Returns the bytes that it had when it came, or would have if it went back, without a header that this node put there. */
+    default int bytesReceived(Packet packet) {
+        return packet.length();
+    }
+
+    /** Returns the bytes that go to where it was sent, likewise. */
+    default int bytesOnward(Packet packet) {
+        return packet.length();
+    }
 
     /** Returns whether it is a datagram that says that it came from here. */
     default boolean isFrom(long high, long low, int port) {

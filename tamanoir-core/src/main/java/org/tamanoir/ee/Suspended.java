@@ -25,6 +25,7 @@ final class Suspended implements Suspension {
     long onwardLeft;
 
     long answersLeft;
+    long farAnswersLeft;
     /** The packet did not have to be authenticated ({@link org.tamanoir.auth.PacketGuard#isUnchecked}). The service's thread. */
     boolean isUnchecked;
 

@@ -433,7 +433,7 @@ final class TcpBranch implements Ingress, Instance.Owner, StreamInstance.Flow, S
     }
 
     @Override
-    public @Nullable DropReason forwardInTransit(Packet packet) {
+    public @Nullable DropReason forwardInTransit(Packet packet, long answerBytes) {
         return instance.forwardInTransit(packet);
     }
 

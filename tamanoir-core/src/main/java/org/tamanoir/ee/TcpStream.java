@@ -351,7 +351,7 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
     }
 
     @Override
-    public @Nullable DropReason forwardInTransit(Packet packet) {
+    public @Nullable DropReason forwardInTransit(Packet packet, long answerBytes) {
         return instance.forwardInTransit(packet);
     }
 

@@ -26,6 +26,15 @@ final class UdpEgress implements Egress.Datagrams {
     private long sentBytes;
     private long failedPackets;
 
+    /** Makes one by a sender of its own. */
+    UdpEgress(UdpSocket socket, UdpSender sender, ScratchBuffers memory, Traffic traffic) {
+        this.socket = socket;
+        this.scope = -1; // It is found by nobody who looks for a socket.
+        this.sender = sender;
+        this.memory = memory;
+        this.traffic = traffic;
+    }
+
     /** @param scope number of the interface that link-local addresses are reached by; 0 = the one of the socket */
     UdpEgress(UdpSocket socket, int scope, ScratchBuffers memory, Traffic traffic) {
         this.socket = socket;

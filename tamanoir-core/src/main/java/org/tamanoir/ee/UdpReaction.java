@@ -18,18 +18,20 @@ import org.tamanoir.catalog.UdpBounds;
  */
 final class UdpReaction {
     /** Of IPv4 (RFC 791, without options) and UDP (RFC 768). */
-    private static final int HEADER_BYTES = 20 + 8;
+    static final int HEADER_BYTES = 20 + 8;
 
     private static final Logger LOG = LoggerFactory.getLogger(UdpReaction.class);
 
     private final ServiceDefinition definition;
     private final long growth;
     private final long bytes;
-    private final long answerGrowth;
+    private final int answerGrowth;
     private boolean told;
     private boolean isOpen;
     private long onwardLeft;
     private long answersLeft;
+    /** What may come back from the far side of a gateway, beyond {@link UdpBounds#ANSWER_BYTES} and {@link #answersLeft}. */
+    private long farAnswersLeft;
     /** Of datagrams that were consumed. */
     private long kept;
 
@@ -45,14 +47,16 @@ final class UdpReaction {
     /** Begins with a datagram of this length, which the service gets next. */
     void begin(int length) {
         long had = length + HEADER_BYTES;
-        begin(had * growth, Math.min(UdpBounds.ANSWER_BYTES + HEADER_BYTES, had * answerGrowth));
+        long answers = Math.min(UdpBounds.ANSWER_BYTES + HEADER_BYTES, had * answerGrowth);
+        begin(had * growth, answers, had * answerGrowth - answers);
     }
 
-    private void begin(long onward, long answers) {
+    private void begin(long onward, long answers, long farAnswers) {
         long left = Math.max(0, onwardLeft);
         kept = wasConsumed ? left : Math.min(kept, left);
         onwardLeft = onward < 0 ? onward : Math.min(bytes, kept + onward);
         answersLeft = answers;
+        farAnswersLeft = farAnswers;
         isOpen = true;
     }
 
@@ -71,11 +75,12 @@ final class UdpReaction {
     void hold(Suspended held) {
         held.onwardLeft = onwardLeft < 0 ? onwardLeft : Math.max(0, onwardLeft - kept);
         held.answersLeft = answersLeft;
+        held.farAnswersLeft = farAnswersLeft;
     }
 
     /** Goes on with a datagram that was held, with what was left to it, and no more. */
     void resume(Suspended held, boolean consumed) {
-        begin(held.onwardLeft, held.answersLeft);
+        begin(held.onwardLeft, held.answersLeft, held.farAnswersLeft);
         end(consumed);
     }
 
@@ -89,6 +94,19 @@ final class UdpReaction {
     boolean admitsAnswer(int length) {
         answersLeft = take(answersLeft, length);
         return answersLeft >= 0;
+    }
+
+    /** Takes what is left of what may go back: a far side that answers has it from now on. */
+    long takeAnswers() {
+        long left = Math.max(0, answersLeft) + farAnswersLeft;
+        answersLeft = 0;
+        farAnswersLeft = 0;
+        return left;
+    }
+
+    /** Returns what may go back for a datagram of this length that no service has had. */
+    long answersTo(int length) {
+        return (long) answerGrowth * (length + HEADER_BYTES);
     }
 
     /** Returns whether a packet may go to this address, onward or back to the datagram's source, and counts it. */

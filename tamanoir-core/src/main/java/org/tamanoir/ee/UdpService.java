@@ -394,8 +394,8 @@ final class UdpService
     }
 
     @Override
-    public @Nullable DropReason forwardInTransit(Packet packet) {
-        return inHand.forwardInTransit(packet);
+    public @Nullable DropReason forwardInTransit(Packet packet, long answerBytes) {
+        return inHand.forwardInTransit(packet, answerBytes);
     }
 
     @Override

@@ -1,7 +1,6 @@
 package org.tamanoir.gateway;
 
 import java.net.InetSocketAddress;
-import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.transport.StreamCodec;
 import org.tamanoir.transport.StreamGateway;
@@ -26,12 +25,12 @@ public record Gateway(
         implements StreamGateway {
     @Override
     public StreamCodec codec(InetSocketAddress sender) {
-        byte[] header = UdpGateway.header(sender.getAddress(), to, serviceKey, classOfService, typeId);
-        return new PacketCodec(format, header, true);
+        PacketHeader header = new PacketHeader(sender.getAddress(), to, serviceKey, classOfService, typeId);
+        return new PacketCodec(format, header.octets(), true);
     }
 
     @Override
     public StreamCodec farCodec() {
-        return new PacketCodec(format, UdpGateway.header(new PacketBuilder().typeId(typeId)), false);
+        return new PacketCodec(format, PacketHeader.ofNobody(typeId), false);
     }
 }

@@ -2,9 +2,6 @@ package org.tamanoir.gateway;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
-import org.tamanoir.anep.Packet;
-import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
 
 /**
@@ -25,32 +22,8 @@ public record UdpGateway(
         int classOfService,
         int rtpClockHz,
         int typeId) {
-    /** Returns the header of packets from this sender; their length is to be put in. */
-    public byte[] header(InetAddress sender) {
-        return header(sender, to, serviceKey, classOfService, typeId);
-    }
-
-    /** Returns the header of packets without payload. */
-    static byte[] header(InetAddress sender, InetSocketAddress to, long serviceKey, int classOfService, int typeId) {
-        PacketBuilder builder = new PacketBuilder()
-                .typeId(typeId)
-                .source(sender)
-                .destination(to.getAddress())
-                .destinationPort(to.getPort());
-        if (serviceKey != ServiceKey.NONE) {
-            builder.serviceKey(serviceKey);
-        }
-        if (classOfService != 0) {
-            builder.classOfService(classOfService, 0);
-        }
-        return header(builder);
-    }
-
-    /** Returns the header of what is built. */
-    static byte[] header(PacketBuilder builder) {
-        Packet packet = builder.build(ByteBuffer.allocate(0));
-        byte[] header = new byte[packet.headerLength()];
-        packet.buffer().get(packet.offset(), header);
-        return header;
+    /** Makes the header of packets from this sender, or another of its family. */
+    public PacketHeader header(InetAddress sender) {
+        return new PacketHeader(sender, to, serviceKey, classOfService, typeId);
     }
 }

@@ -26,6 +26,7 @@ public final class RtpPacket {
 
     private @Nullable ByteBuffer memory;
     private int at;
+    private int octets;
     private int headerOctets;
     private int mediaOctets;
 
@@ -43,6 +44,7 @@ public final class RtpPacket {
     public @Nullable String read(ByteBuffer memory, int at, int octets) {
         this.memory = memory;
         this.at = at;
+        this.octets = octets;
         headerOctets = 0;
         mediaOctets = 0;
         if (octets < 2 * WORD) {
@@ -80,6 +82,12 @@ public final class RtpPacket {
             throw new IllegalStateException("no packet was read");
         }
         return known;
+    }
+
+    /** Reads RTCP to its end, and says what it says; returns null, or what is wrong: then what was before it has been said. */
+    @Nullable
+    String readControl(RtpControl.Said said) {
+        return RtpControl.read(memory(), at, octets, said);
     }
 
     /** Returns whether it is RTCP, of which nothing else is to be asked here. */

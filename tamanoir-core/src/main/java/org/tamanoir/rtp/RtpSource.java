@@ -22,6 +22,7 @@ final class RtpSource {
 
     final RtpSources.Key key;
     private final int clockHz;
+    private final InetSocketAddress far;
     long usedNs;
 
     private int probation = MIN_SEQUENTIAL;
@@ -42,8 +43,10 @@ final class RtpSource {
     private @Nullable RtpReport report;
     private boolean hasEnded;
 
-    RtpSource(RtpSources.Key key, int clockHz) {
+    /** @param far the other end of the gateway */
+    RtpSource(RtpSources.Key key, InetSocketAddress far, int clockHz) {
         this.key = key;
+        this.far = far;
         this.clockHz = clockHz;
     }
 
@@ -154,9 +157,11 @@ final class RtpSource {
 
     RtpStatus status() {
         long expected = counts() ? cycles + highest - base + 1 : 0;
+        InetSocketAddress near = key.near();
         return new RtpStatus(
-                key.ssrc(),
-                new InetSocketAddress(key.address(), key.port()),
+                key.ssrc,
+                key.isBack ? far : near,
+                key.isBack ? near : far,
                 payloadType,
                 received,
                 expected - received,

@@ -1,22 +1,21 @@
 package org.tamanoir.rtp;
 
 import java.net.InetAddress;
-import java.nio.ByteBuffer;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.admission.FairPlaces;
 import org.tamanoir.routing.Addresses;
 
 /**
- * The sources whose packets, and RTCP packets, come by: each an SSRC from one address and port. Where there is no room for
- * one more, it takes the place of the one that has been quiet longest of those that have not shown yet that they are one
- * (two packets in order); those that have give way to nobody before they are quiet for a minute.
+ * The sources whose packets, and RTCP packets, cross a gateway: each an SSRC of one sender, and on the way back of what one
+ * sender is sent. They have {@link FairPlaces}, which those keep that have shown that they are one (two packets in order),
+ * until they are quiet for a minute.
  *
- * <p>Thread contract: any thread.
+ * <p>Thread contract: any thread; {@link #status} holds up the others while it copies.
  */
 public final class RtpSources {
     /** Sources at once. */
@@ -24,103 +23,177 @@ public final class RtpSources {
 
     private static final long IDLE_NS = 60_000_000_000L;
 
-    private final RtpPacket packet = new RtpPacket();
-    /** Those that have been quiet longest first. Guarded by the lock, as all is. */
-    private final Map<Key, RtpSource> sources = new LinkedHashMap<>(64, 0.75f, true);
-    /** The source of each SSRC that was new last, which receivers' reports are of. */
+    private final InetSocketAddress far;
+    private final int clockHz;
+    // Guarded by the lock, as all is from here on.
+    private final Map<Key, RtpSource> sources = new HashMap<>();
+    private final FairPlaces<RtpSource> places = new FairPlaces<>(MAX_SOURCES);
+    /** The source of each SSRC that receivers' reports are of: of those that count the one that has for longest. */
     private final Map<Integer, RtpSource> bySsrc = new HashMap<>();
+
+    private final Said said = new Said();
+    /** What is asked for. */
+    private final Key asked = new Key();
 
     private long crowded;
 
-    /** Names a source. */
-    record Key(long high, long low, int port, int ssrc) {
+    /** Names a source. Nobody changes one that stands in a map. */
+    static final class Key {
+        private long high;
+        private long low;
+        private int port;
+        int ssrc;
+        /** It comes from the far side, and goes to the sender whose address this is. */
+        boolean isBack;
+
+        Key set(long high, long low, int port, int ssrc, boolean isBack) {
+            this.high = high;
+            this.low = low;
+            this.port = port;
+            this.ssrc = ssrc;
+            this.isBack = isBack;
+            return this;
+        }
+
+        Key copy() {
+            return new Key().set(high, low, port, ssrc, isBack);
+        }
+
         InetAddress address() {
             return Addresses.of(high, low);
+        }
+
+        InetSocketAddress near() {
+            return new InetSocketAddress(address(), port);
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Key key
+                    && ssrc == key.ssrc
+                    && port == key.port
+                    && low == key.low
+                    && high == key.high
+                    && isBack == key.isBack;
+        }
+
+        @Override
+        public int hashCode() {
+            int mixed = (ssrc * 31 + port) * 31 + Long.hashCode(high ^ low);
+            return isBack ? ~mixed : mixed;
+        }
+    }
+
+    /** Takes what RTCP of the sender in {@link #asked} says. */
+    private final class Said implements RtpControl.Said {
+        @Override
+        public void report(int ssrc, RtpReport report) {
+            RtpSource known = bySsrc.get(ssrc);
+            if (known != null) {
+                known.report(report);
+            }
+        }
+
+        @Override
+        public void bye(int ssrc) {
+            int port = asked.port;
+            asked.ssrc = ssrc;
+            end(sources.get(asked));
+            asked.port = port - 1; // RTCP on the port above.
+            end(sources.get(asked));
+            asked.port = port;
+        }
+
+        private void end(@Nullable RtpSource known) {
+            if (known != null) {
+                known.end();
+            }
         }
     }
 
     /**
-     * Takes note of a datagram.
+     * Makes those of a gateway.
      *
-     * @param memory big-endian
-     * @param port that it came from, as {@code high} and {@code low} are the address
+     * @param far where it leads
      * @param clockHz of payload types that have no clock of their own
+     */
+    public RtpSources(InetSocketAddress far, int clockHz) {
+        this.far = far;
+        this.clockHz = clockHz;
+    }
+
+    /**
+     * Takes note of a packet.
+     *
+     * @param packet that has been read, and nothing was wrong with it
+     * @param port of the sender, as {@code high} and {@code low} are his address
+     * @param isBack whether it comes from the far side, and goes to that sender
      * @return null, or in a few words why it is neither RTP nor RTCP
      */
     public synchronized @Nullable String take(
-            ByteBuffer memory, int at, int octets, long high, long low, int port, int clockHz, long nowNs) {
-        String wrong = packet.read(memory, at, octets);
-        if (wrong != null) {
-            return wrong;
-        }
+            RtpPacket packet, long high, long low, int port, boolean isBack, long nowNs) {
         if (packet.isControl()) {
-            return RtpControl.read(memory, at, octets, new RtpControl.Said() {
-                @Override
-                public void report(int ssrc, RtpReport report) {
-                    RtpSource known = bySsrc.get(ssrc);
-                    if (known != null) {
-                        known.report(report);
-                    }
-                }
-
-                @Override
-                public void bye(int ssrc) {
-                    bye(high, low, port, ssrc);
-                    bye(high, low, port - 1, ssrc); // RTCP on the port above.
-                }
-
-                private void bye(long high, long low, int port, int ssrc) {
-                    RtpSource known = sources.get(new Key(high, low, port, ssrc));
-                    if (known != null) {
-                        known.end();
-                    }
-                }
-            });
+            asked.set(high, low, port, 0, isBack);
+            return packet.readControl(said);
         }
-        Key key = new Key(high, low, port, packet.ssrc());
-        RtpSource source = sources.get(key);
+        RtpSource source = sources.get(asked.set(high, low, port, packet.ssrc(), isBack));
         if (source == null) {
             if (!hasRoom(nowNs)) {
                 crowded++;
                 return null;
             }
-            source = new RtpSource(key, clockHz);
+            source = new RtpSource(asked.copy(), far, clockHz);
             source.begin(packet.sequence());
-            sources.put(key, source);
-            bySsrc.put(key.ssrc(), source);
+            sources.put(source.key, source);
+            places.add(source);
         }
+        places.used(source);
+        boolean counted = source.counts();
         source.take(packet, nowNs);
+        if (!counted && source.counts()) {
+            places.keep(source, source.key.address());
+            bySsrc.putIfAbsent(source.key.ssrc, source);
+        }
         return null;
     }
 
     private boolean hasRoom(long nowNs) {
-        if (sources.size() < MAX_SOURCES) {
+        if (!places.isFull()) {
             return true;
         }
-        for (Iterator<RtpSource> each = sources.values().iterator(); each.hasNext(); ) {
-            RtpSource source = each.next();
-            if (!source.counts() || nowNs - source.usedNs >= IDLE_NS) {
-                each.remove();
-                bySsrc.remove(source.key.ssrc(), source);
-                return true;
+        RtpSource goes = places.givesWay();
+        if (goes == null) {
+            goes = places.quietest();
+            if (goes == null || nowNs - goes.usedNs < IDLE_NS) {
+                return false;
             }
         }
-        return false;
+        remove(goes);
+        return true;
     }
 
-    /** Returns the sources that have shown that they are one. */
-    public synchronized List<RtpStatus> status() {
-        List<RtpStatus> all = new ArrayList<>();
+    private void remove(RtpSource gone) {
+        sources.remove(gone.key);
+        places.remove(gone);
+        if (bySsrc.remove(gone.key.ssrc, gone)) {
+            for (RtpSource other : sources.values()) {
+                if (other.key.ssrc == gone.key.ssrc && other.counts()) {
+                    bySsrc.put(gone.key.ssrc, other);
+                    return;
+                }
+            }
+        }
+    }
+
+    /** Returns what is known, the source that has been quiet longest first. */
+    public synchronized RtpSnapshot status() {
+        List<RtpSource> counting = new ArrayList<>();
         for (RtpSource source : sources.values()) {
             if (source.counts()) {
-                all.add(source.status());
+                counting.add(source);
             }
         }
-        return all;
-    }
-
-    /** Returns how many packets came by that were not looked at, since there was no room for their source. */
-    public synchronized long crowded() {
-        return crowded;
+        counting.sort((one, other) -> Long.signum(one.usedNs - other.usedNs));
+        return new RtpSnapshot(counting.stream().map(RtpSource::status).toList(), crowded);
     }
 }

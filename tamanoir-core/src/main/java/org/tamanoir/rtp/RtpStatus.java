@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
  * How a source stands.
  *
  * @param ssrc of which 32 bits count
+ * @param receiver the far side of a gateway, or of what comes from there the sender whom it goes to
  * @param payloadType of its last packet
  * @param received packets, since it was found to be a source
  * @param lost expected, and not received; less than 0 where packets came twice
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 public record RtpStatus(
         int ssrc,
         InetSocketAddress sender,
+        InetSocketAddress receiver,
         int payloadType,
         long received,
         long lost,

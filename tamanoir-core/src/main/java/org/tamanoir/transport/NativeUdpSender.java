@@ -33,7 +33,7 @@ final class NativeUdpSender implements UdpSender {
     private static final int SPARE_IOVEC = IOVECS;
     private static final int FLAGS = LibC.MSG_DONTWAIT | LibC.MSG_NOSIGNAL;
 
-    private final SharedFd fd;
+    private SharedFd fd;
     private final boolean v6;
     private final int scope;
     /** Null = failures are counted alone, and a full send buffer is waited for. */
@@ -126,6 +126,17 @@ final class NativeUdpSender implements UdpSender {
     @Override
     public void markAs(int trafficOctet) {
         mark = trafficOctet;
+    }
+
+    @Override
+    public void through(UdpSocket socket) {
+        if (!(socket instanceof NativeUdpSocket other)) {
+            throw new IllegalArgumentException("socket of another kind than the sender's");
+        }
+        if (other.shared() != fd) {
+            flush();
+            fd = other.shared();
+        }
     }
 
     private boolean isTo(int m, long high, long low, int port) {
@@ -260,6 +271,7 @@ final class NativeUdpSender implements UdpSender {
 
     private void send() {
         int next = 0;
+        int again = 0; // Messages below this have been tried twice.
         while (next < count) {
             int sent = LibC.sendmmsg(fd.number(), messages.addressOfMessage(next), count - next, FLAGS);
             if (sent > 0) {
@@ -269,6 +281,10 @@ final class NativeUdpSender implements UdpSender {
             }
             int errno = Native.getLastError();
             if (errno == LibC.EINTR) {
+                continue;
+            }
+            if (again <= next && NativeUdpSocket.isPassing(errno)) {
+                again = next + 1; // It may have been told of an earlier one: then nothing was sent.
                 continue;
             }
             if (errno == LibC.EAGAIN) {

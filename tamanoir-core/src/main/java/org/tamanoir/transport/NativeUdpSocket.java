@@ -66,6 +66,30 @@ final class NativeUdpSocket implements UdpSocket {
         }
     }
 
+    /** Makes one that sends to this address, and receives from there, alone. */
+    static NativeUdpSocket connect(InetSocketAddress to) throws IOException {
+        InetAddress ip = to.getAddress();
+        boolean v6 = ip instanceof Inet6Address;
+        int fd = LibC.socket(
+                v6 ? LibC.AF_INET6 : LibC.AF_INET, LibC.SOCK_DGRAM | LibC.SOCK_NONBLOCK | LibC.SOCK_CLOEXEC, 0);
+        if (fd < 0) {
+            throw UdpSockets.connectFailure(to, LibC.strerror(Native.getLastError()));
+        }
+        try {
+            ByteBuffer memory = MessageArray.allocate(40);
+            int bytes = MessageArray.putSockaddr(
+                    memory, 0, v6, UdpAddress.high(ip), UdpAddress.low(ip), to.getPort(), UdpAddress.scope(ip));
+            if (LibC.connect(fd, MessageArray.addressOf(memory), bytes) != 0) {
+                throw UdpSockets.connectFailure(to, LibC.strerror(Native.getLastError()));
+            }
+            InetSocketAddress any = new InetSocketAddress(UdpAddress.anyLike(ip), 0);
+            return new NativeUdpSocket(fd, v6, named(fd, memory, any), false);
+        } catch (Throwable t) {
+            LibC.close(fd);
+            throw t;
+        }
+    }
+
     /** Makes one of a bound socket that another process has handed over, and may go on with. */
     static NativeUdpSocket adopt(int fd, InetSocketAddress wanted) throws IOException {
         try {
@@ -302,7 +326,8 @@ final class NativeUdpSocket implements UdpSocket {
         }
     }
 
-    private static boolean isPassing(int errno) {
+    /** Returns whether it may be an error of an earlier datagram, which the kernel tells of once. */
+    static boolean isPassing(int errno) {
         return errno == LibC.EINTR
                 || errno == LibC.ECONNREFUSED
                 || errno == LibC.ENETUNREACH

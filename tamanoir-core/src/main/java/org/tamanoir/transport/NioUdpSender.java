@@ -2,6 +2,7 @@ package org.tamanoir.transport;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.PortUnreachableException;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.util.Objects;
@@ -23,7 +24,7 @@ final class NioUdpSender implements UdpSender {
     /** A power of two. */
     private static final int RECEIVERS = 256;
 
-    private final DatagramChannel channel;
+    private DatagramChannel channel;
     private final boolean v6;
     private final int scope;
     /** Null = failures are counted alone, and a full send buffer is waited for. */
@@ -76,9 +77,26 @@ final class NioUdpSender implements UdpSender {
         }
     }
 
+    @Override
+    public void through(UdpSocket socket) {
+        if (!(socket instanceof NioUdpSocket other)) {
+            throw new IllegalArgumentException("socket of another kind than the sender's");
+        }
+        channel = other.channel(); // What was added has left.
+    }
+
     private void refuse(int length, long high, long low, int port, boolean isFull) {
         if (refusals != null) {
             refusals.refused(high, low, port, 1, length, isFull);
+        }
+    }
+
+    /** Sends a datagram, where a connected socket may tell of an earlier one in its place; 0 = no room, or no bytes. */
+    private int offer(InetSocketAddress receiver) throws IOException {
+        try {
+            return channel.send(view, receiver);
+        } catch (PortUnreachableException e) {
+            return channel.send(view, receiver);
         }
     }
 
@@ -86,11 +104,11 @@ final class NioUdpSender implements UdpSender {
     private boolean send(int length, InetSocketAddress receiver) {
         try {
             if (length == 0) {
-                channel.send(view, receiver); // answers 0 bytes both for sent and for full
+                offer(receiver); // answers 0 bytes both for sent and for full
                 count(0);
                 return true;
             }
-            if (channel.send(view, receiver) > 0 || sendWhenRoom(receiver)) {
+            if (offer(receiver) > 0 || sendWhenRoom(receiver)) {
                 count(length);
             } else {
                 fail("the UDP socket's send buffer stayed full");
@@ -113,7 +131,7 @@ final class NioUdpSender implements UdpSender {
         }
         while (refusals == null && deadlineNs - System.nanoTime() > 0) {
             LockSupport.parkNanos(PAUSE_NS);
-            if (channel.send(view, receiver) > 0) {
+            if (offer(receiver) > 0) {
                 return true;
             }
         }

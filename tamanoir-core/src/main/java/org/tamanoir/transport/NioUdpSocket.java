@@ -61,6 +61,18 @@ final class NioUdpSocket implements UdpSocket {
         }
     }
 
+    /** Makes one that sends to this address, and receives from there, alone. */
+    static NioUdpSocket connect(InetSocketAddress to) throws IOException {
+        NioUdpSocket socket = bind(new InetSocketAddress(UdpAddress.anyLike(to.getAddress()), 0));
+        try {
+            socket.channel.connect(to);
+            return socket;
+        } catch (IOException | RuntimeException e) {
+            socket.close();
+            throw UdpSockets.connectFailure(to, String.valueOf(e.getMessage()));
+        }
+    }
+
     private static void raise(DatagramChannel channel, SocketOption<Integer> option) throws IOException {
         if (channel.getOption(option) < BUFFER_BYTES) {
             channel.setOption(option, BUFFER_BYTES);

@@ -44,6 +44,11 @@ public interface Transport {
             }
 
             @Override
+            public UdpSocket connect(InetSocketAddress to) throws IOException {
+                return UdpSockets.connect(kind, to);
+            }
+
+            @Override
             public String explain() {
                 return UdpSockets.explain(wanted);
             }
@@ -74,6 +79,15 @@ public interface Transport {
      * @throws IOException in one line, with the address, if it cannot be had
      */
     UdpSocket bind(InetSocketAddress local) throws IOException;
+
+    /**
+     * Makes a UDP socket on a free port, which sends to one address and receives from there alone.
+     *
+     * @throws IOException in one line, with the address, if it cannot be had
+     */
+    default UdpSocket connect(InetSocketAddress to) throws IOException {
+        throw new IOException("these sockets connect to nobody over UDP");
+    }
 
     /** Returns in one line which kind of sockets is used, and why it is not the native one. */
     String explain();

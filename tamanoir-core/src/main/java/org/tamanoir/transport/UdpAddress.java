@@ -65,6 +65,15 @@ final class UdpAddress {
                 : InetAddress.getByAddress(bytes);
     }
 
+    /** Returns the unspecified address of this one's family. */
+    static InetAddress anyLike(InetAddress address) {
+        try {
+            return InetAddress.getByAddress(new byte[address.getAddress().length]);
+        } catch (UnknownHostException e) {
+            throw new UncheckedIOException(e); // only for a wrong number of bytes
+        }
+    }
+
     static String text(long high, long low, int port) {
         return text(of(high, low, port & 0xFFFF, 0));
     }

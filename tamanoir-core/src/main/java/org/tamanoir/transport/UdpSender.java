@@ -26,6 +26,14 @@ public interface UdpSender {
     default void markAs(int trafficOctet) {}
 
     /**
+     * Has datagrams that are added from now on leave through this socket, of the kind that the sender was made for, and what
+     * was added before leave first.
+     */
+    default void through(UdpSocket socket) {
+        throw new UnsupportedOperationException("this sender has one socket");
+    }
+
+    /**
      * Adds datagrams that stand back to back, as {@link #add} each of them.
      *
      * @param bytes of all together

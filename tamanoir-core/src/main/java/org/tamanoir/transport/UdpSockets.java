@@ -35,6 +35,11 @@ public final class UdpSockets {
         return resolve(kind) == TransportKind.NATIVE ? NativeUdpSocket.bind(local) : NioUdpSocket.bind(local);
     }
 
+    /** Makes one on a free port that sends to this address, and receives from there, alone. */
+    static UdpSocket connect(TransportKind kind, InetSocketAddress to) throws IOException {
+        return resolve(kind) == TransportKind.NATIVE ? NativeUdpSocket.connect(to) : NioUdpSocket.connect(to);
+    }
+
     /** Returns the kind that {@link #bind} uses: AUTO becomes NATIVE or NIO; NATIVE stays, and fails where it does not work. */
     public static TransportKind resolve(TransportKind wanted) {
         if (wanted != TransportKind.AUTO) {
@@ -86,6 +91,10 @@ public final class UdpSockets {
         String message = cause.getMessage();
         return cause.getClass().getSimpleName()
                 + (message == null ? "" : ": " + message.lines().findFirst().orElse(""));
+    }
+
+    static IOException connectFailure(InetSocketAddress to, String reason) {
+        return new IOException("cannot connect to UDP " + UdpAddress.text(to) + ": " + reason);
     }
 
     static IOException bindFailure(InetSocketAddress local, String reason) {

@@ -6,23 +6,15 @@ import static org.tamanoir.support.Waiting.eventually;
 import java.io.IOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.accounting.DropReason;
-import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
-import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceDefinition;
-import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.rtp.RtpReport;
 import org.tamanoir.rtp.RtpStatus;
 import org.tamanoir.service.Service;
@@ -30,10 +22,7 @@ import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** Datagrams that are no ANEP through a service to a far side, and its answers. */
-class UdpGatewayTest extends TcpNodeTesting {
-    private static final int PATIENCE_MS = 20_000;
-    private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
-
+class UdpGatewayTest extends UdpGatewayTesting {
     /** Drops what begins with a 0, sends back what begins with a 1, and flips all else. */
     private final ServiceDefinition flip = TestServices.define("flip", () -> new Service() {
         @Override
@@ -49,69 +38,10 @@ class UdpGatewayTest extends TcpNodeTesting {
         }
     });
 
-    private DatagramSocket far;
-    private int rtpClockHz;
-
-    static Stream<TransportKind> transports() {
-        return kinds();
-    }
-
-    @BeforeEach
-    void openFarSide() throws IOException {
-        far = open();
-    }
-
-    @AfterEach
-    void closeFarSide() {
-        far.close();
-    }
-
-    private static DatagramSocket open() throws IOException {
-        DatagramSocket socket = new DatagramSocket(0, LOOPBACK);
-        socket.setSoTimeout(PATIENCE_MS);
-        return socket;
-    }
-
     private TestNode start(TransportKind kind, String service) throws IOException {
         settings.transport = kind;
-        long key = service.isEmpty() ? ServiceKey.NONE : ServiceKey.of(service);
-        settings.udpGateways = List.of(new UdpGateway(
-                new InetSocketAddress(LOOPBACK, 0),
-                (InetSocketAddress) far.getLocalSocketAddress(),
-                key,
-                3,
-                rtpClockHz,
-                Anep.DEFAULT_TYPE_ID));
+        lead((InetSocketAddress) far.getLocalSocketAddress(), service);
         return node(flip);
-    }
-
-    private static InetSocketAddress gateway(TestNode node) {
-        return node.environment.gatewayAddresses().get(0);
-    }
-
-    private static void send(DatagramSocket from, InetSocketAddress to, byte... bytes) throws IOException {
-        from.send(new DatagramPacket(bytes, bytes.length, to));
-    }
-
-    private static DatagramPacket receive(DatagramSocket at) throws IOException {
-        DatagramPacket packet = new DatagramPacket(new byte[65_536], 65_536);
-        at.receive(packet);
-        return packet;
-    }
-
-    private static byte[] bytes(DatagramPacket packet) {
-        return Arrays.copyOf(packet.getData(), packet.getLength());
-    }
-
-    private static byte[] octets(int length, int octet) {
-        byte[] bytes = new byte[length];
-        Arrays.fill(bytes, (byte) octet);
-        return bytes;
-    }
-
-    /** What leaves is counted a moment after it is there. */
-    private static void conserves(TestNode node) {
-        eventually().untilAsserted(node::assertConserved);
     }
 
     @ParameterizedTest
@@ -183,6 +113,53 @@ class UdpGatewayTest extends TcpNodeTesting {
                             .isEqualTo(Map.of(DropReason.AMPLIFICATION, 1L)));
             send(far, flow, octets(356, 2));
             assertThat(bytes(receive(client))).isEqualTo(octets(356, 2));
+        }
+        conserves(node);
+    }
+
+    /** Makes what begins with a 4 longer, 60 octets, and sends back what begins with a 5 as long as its second octet says. */
+    private static final ServiceDefinition GROW = TestServices.define("grow", () -> new Service() {
+        @Override
+        public Verdict process(Packet packet) {
+            boolean replies = packet.payloadOctet(0) == 5;
+            packet.setPayload(ByteBuffer.wrap(octets(replies ? packet.payloadOctet(1) : 60, 6)));
+            return replies ? Verdict.REPLY : Verdict.FORWARD;
+        }
+    });
+
+    /** A datagram of 2 octets counts 30, so 90 may go back: 62 and 28. */
+    @ParameterizedTest
+    @MethodSource("transports")
+    void repliesAreBoundedByWhatCame(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        lead((InetSocketAddress) far.getLocalSocketAddress(), "grow");
+        TestNode node = node(GROW);
+        try (DatagramSocket client = open()) {
+            send(client, gateway(node), (byte) 5, (byte) 63);
+            send(client, gateway(node), (byte) 5, (byte) 62);
+            assertThat(bytes(receive(client))).isEqualTo(octets(62, 6));
+        }
+        conserves(node);
+        node.assertDrops(Map.of(DropReason.AMPLIFICATION, 1L));
+    }
+
+    /** A datagram of 1 octet counts 29, so 87 may go back, whatever its service makes of it. */
+    @ParameterizedTest
+    @MethodSource("transports")
+    void answersAreBoundedByWhatCameBeforeItsService(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        lead((InetSocketAddress) far.getLocalSocketAddress(), "grow");
+        TestNode node = node(GROW);
+        try (DatagramSocket client = open()) {
+            send(client, gateway(node), (byte) 4);
+            DatagramPacket grown = receive(far);
+            assertThat(bytes(grown)).isEqualTo(octets(60, 6));
+            send(far, (InetSocketAddress) grown.getSocketAddress(), octets(60, 1));
+            eventually()
+                    .untilAsserted(() ->
+                            assertThat(node.dropped(DropReason.AMPLIFICATION)).isEqualTo(1));
+            send(far, (InetSocketAddress) grown.getSocketAddress(), octets(59, 2));
+            assertThat(bytes(receive(client))).isEqualTo(octets(59, 2));
         }
         conserves(node);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.anep.Packet;
@@ -58,6 +59,21 @@ class UdpReactionTest {
     @CsvSource({"172, true", "173, false"})
     void anAnswerBehindAHoldHasWhatWasLeft(int length, boolean admitted) {
         assertThat(reaction.admitsAnswer(length)).isEqualTo(admitted);
+    }
+
+    @Test
+    void aFarSideHasWhatRepliesHaveLeft() {
+        reaction.begin(LENGTH);
+        assertThat(reaction.admitsAnswer(LENGTH)).isTrue();
+        assertThat(reaction.takeAnswers()).isEqualTo(200);
+        assertThat(reaction.admitsAnswer(0)).isFalse();
+        assertThat(reaction.takeAnswers()).isZero();
+    }
+
+    @Test
+    void aFarSideMayAnswerWithMoreThanOneDatagramsWorth() {
+        reaction.begin(60_000);
+        assertThat(reaction.takeAnswers()).isEqualTo(3 * 60_028);
     }
 
     @ParameterizedTest

@@ -3,13 +3,17 @@ package org.tamanoir.rtp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.admission.FairPlaces;
 
 /** What is known of sources, by the algorithms of RFC 3550, A.1, A.3 and A.8. */
 class RtpSourcesTest {
@@ -18,12 +22,22 @@ class RtpSourcesTest {
     private static final int PORT = 5004;
     private static final int OTHER_HZ = 90_000;
 
-    private final RtpSources sources = new RtpSources();
+    private static final InetSocketAddress FAR = new InetSocketAddress("10.0.0.9", 5006);
+
+    private final RtpSources sources = new RtpSources(FAR, OTHER_HZ);
+    private final RtpPacket reads = new RtpPacket();
     private long nowNs = 1_000 * MS_NS;
+    private long low = LOW;
+    private boolean isBack;
 
     private String take(String hexadecimal) {
         byte[] octets = HexFormat.of().parseHex(hexadecimal.replace(" ", ""));
-        return String.valueOf(sources.take(ByteBuffer.wrap(octets), 0, octets.length, 0, LOW, PORT, OTHER_HZ, nowNs));
+        return String.valueOf(take(ByteBuffer.wrap(octets), octets.length));
+    }
+
+    private @Nullable String take(ByteBuffer memory, int octets) {
+        String wrong = reads.read(memory, 0, octets);
+        return wrong == null ? sources.take(reads, 0, low, PORT, isBack, nowNs) : wrong;
     }
 
     /** Takes one of payload type 0, whose clock is 8,000 Hz. */
@@ -33,7 +47,7 @@ class RtpSourcesTest {
                 .putShort((short) sequence)
                 .putInt(timestamp)
                 .putInt(ssrc);
-        assertThat(sources.take(packet, 0, 14, 0, LOW, PORT, OTHER_HZ, nowNs)).isNull();
+        assertThat(take(packet, 14)).isNull();
     }
 
     private void takeAll(int ssrc, int... sequences) {
@@ -42,15 +56,19 @@ class RtpSourcesTest {
         }
     }
 
+    private List<RtpStatus> status() {
+        return sources.status().status();
+    }
+
     private RtpStatus only() {
-        assertThat(sources.status()).hasSize(1);
-        return sources.status().get(0);
+        assertThat(status()).hasSize(1);
+        return status().get(0);
     }
 
     @Test
     void twoPacketsInOrderMakeASource() {
         takeAll(1, 10, 12, 20);
-        assertThat(sources.status()).isEmpty();
+        assertThat(status()).isEmpty();
         takeAll(1, 21, 22);
         assertThat(only().received()).as("from the second in order on").isEqualTo(2);
         assertThat(only().lost()).isZero();
@@ -132,7 +150,7 @@ class RtpSourcesTest {
             })
     void whatIsNeitherIsSaidToBe(String hexadecimal, String wrong) {
         assertThat(take(hexadecimal)).isEqualTo(wrong);
-        assertThat(sources.status()).isEmpty();
+        assertThat(status()).isEmpty();
     }
 
     @ParameterizedTest
@@ -170,19 +188,82 @@ class RtpSourcesTest {
         }
         takeAll(1, 3);
         assertThat(only().received()).isEqualTo(2);
-        assertThat(sources.crowded()).isZero();
+        assertThat(sources.status().crowded()).isZero();
     }
 
     @Test
     void sourcesThatCountGiveWayWhenTheyAreQuietForAMinute() {
         for (int ssrc = 0; ssrc < RtpSources.MAX_SOURCES; ssrc++) {
+            low = LOW + ssrc;
             takeAll(ssrc, 1, 2);
         }
         takeAll(5_000, 1, 2);
-        assertThat(sources.crowded()).isEqualTo(2);
+        assertThat(sources.status().crowded()).isEqualTo(2);
         nowNs += 60_000 * MS_NS;
         takeAll(5_000, 3, 4);
-        assertThat(sources.status()).hasSize(RtpSources.MAX_SOURCES).anyMatch(each -> each.ssrc() == 5_000);
+        assertThat(status()).hasSize(RtpSources.MAX_SOURCES).anyMatch(each -> each.ssrc() == 5_000);
+    }
+
+    @Test
+    void oneSenderKeepsNoMorePlacesThanHisShare() {
+        for (int ssrc = 0; ssrc < RtpSources.MAX_SOURCES; ssrc++) {
+            takeAll(ssrc, 1, 2);
+        }
+        low = LOW + 1;
+        takeAll(5_000, 1, 2);
+        assertThat(status()).hasSize(RtpSources.MAX_SOURCES).anyMatch(each -> each.ssrc() == 5_000);
+        low = LOW;
+        for (int ssrc = 6_000; ssrc < 8_000; ssrc++) {
+            takeAll(ssrc, 1, 2);
+        }
+        assertThat(status()).as("a flood of another one's").anyMatch(each -> each.ssrc() == 5_000);
+        assertThat(status().stream().filter(each -> each.ssrc() < RtpSources.MAX_SOURCES))
+                .hasSize(FairPlaces.share(RtpSources.MAX_SOURCES));
+    }
+
+    private static final String REPORT_OF_7 =
+            "81c9 0007 0000 0063 0000 0007 40ff ffff 0001 0003 0000 0010 0000 0000 0000 0000";
+
+    @Test
+    void onePacketOfAnotherTakesNoReportsAway() {
+        takeAll(7, 1, 2);
+        low = LOW + 1;
+        takeAll(7, 1);
+        take(REPORT_OF_7);
+        assertThat(only().report()).isNotNull();
+    }
+
+    @Test
+    void reportsAreOfAnotherOfTheSameNameWhenOneIsGone() {
+        takeAll(7, 1, 2);
+        low = LOW + 1;
+        nowNs += MS_NS;
+        takeAll(7, 1, 2);
+        for (int more = 2; more < RtpSources.MAX_SOURCES; more++) {
+            low = LOW + more;
+            takeAll(100 + more, 1, 2);
+        }
+        nowNs += 60_000 * MS_NS - 1;
+        takeAll(9, 1);
+        take(REPORT_OF_7);
+        assertThat(status().stream().filter(each -> each.ssrc() == 7))
+                .as("the older one was quiet for a minute")
+                .singleElement()
+                .matches(each -> each.report() != null);
+    }
+
+    @Test
+    void whatGoesBackToTwoSendersIsTwoSources() {
+        isBack = true;
+        takeAll(7, 1, 2);
+        low = LOW + 1;
+        takeAll(7, 1, 2);
+        assertThat(status())
+                .hasSize(2)
+                .allMatch(each -> each.lost() == 0 && each.sender().equals(FAR));
+        assertThat(status())
+                .extracting(each -> each.receiver().getAddress().getHostAddress())
+                .containsExactlyInAnyOrder("127.0.0.1", "127.0.0.2");
     }
 
     @Test
@@ -195,8 +276,9 @@ class RtpSourcesTest {
                 octets[0] = (byte) (octets[0] & 0x3F | 0x80);
                 octets[1] = random.nextInt(3) == 0 ? (byte) (200 + random.nextInt(5)) : octets[1];
             }
-            sources.take(ByteBuffer.wrap(octets), 0, octets.length, 0, random.nextInt(3), PORT, OTHER_HZ, nowNs);
+            low = LOW + random.nextInt(3);
+            take(ByteBuffer.wrap(octets), octets.length);
         }
-        assertThat(sources.status()).hasSizeLessThanOrEqualTo(RtpSources.MAX_SOURCES);
+        assertThat(status()).hasSizeLessThanOrEqualTo(RtpSources.MAX_SOURCES);
     }
 }

@@ -63,7 +63,7 @@ final class NodeMetrics {
                     sources.stream().mapToLong(RtpStatus::received).sum());
             metrics.gauge(
                     "rtp_lost",
-                    "Packets that were expected from them.",
+                    "Packets that were expected from them and did not come.",
                     sources.stream().mapToLong(RtpStatus::lost).sum());
         }
     }

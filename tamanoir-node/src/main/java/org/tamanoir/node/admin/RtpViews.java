@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.rtp.RtpReport;
-import org.tamanoir.rtp.RtpSources;
+import org.tamanoir.rtp.RtpSnapshot;
 import org.tamanoir.rtp.RtpStatus;
 
 /** What the API shows of RTP, as openapi.yaml describes it. Any thread may call. */
@@ -13,8 +13,8 @@ final class RtpViews {
 
     /** All sources. */
     record Rtp(List<Source> sources, long crowded) {
-        static Rtp of(RtpSources sources) {
-            return new Rtp(sources.status().stream().map(Source::of).toList(), sources.crowded());
+        static Rtp of(RtpSnapshot known) {
+            return new Rtp(known.status().stream().map(Source::of).toList(), known.crowded());
         }
     }
 
@@ -22,6 +22,7 @@ final class RtpViews {
     record Source(
             String ssrc,
             String sender,
+            String receiver,
             int payloadType,
             long received,
             long lost,
@@ -34,6 +35,7 @@ final class RtpViews {
             return new Source(
                     String.format("%08x", status.ssrc()),
                     Endpoint.toString(status.sender()),
+                    Endpoint.toString(status.receiver()),
                     status.payloadType(),
                     status.received(),
                     status.lost(),

@@ -21,6 +21,7 @@ final class CtlRtp {
                 lines,
                 text("SSRC", "ssrc"),
                 text("SENDER", "sender"),
+                text("RECEIVER", "receiver"),
                 number("TYPE", "payloadType"),
                 number("RECEIVED", "received"),
                 number("LOST", "lost"),

@@ -1,0 +1,232 @@
+package org.tamanoir.ee;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.routing.Addresses;
+import org.tamanoir.rtp.RtpPacket;
+import org.tamanoir.rtp.RtpSources;
+import org.tamanoir.supervision.CoreThread;
+import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpSender;
+import org.tamanoir.transport.UdpSocket;
+
+/**
+ * The far side of a gateway for UDP: gives each flow a socket towards there, and carries back what it answers.
+ *
+ * <p>Thread contract: {@link #open}, {@link #isLocal} and {@link #close} any thread; all else is the thread's of its own
+ * that carries answers. It waits for no room in the send buffer.
+ */
+final class GatewayFarSide {
+    private static final Logger LOG = LoggerFactory.getLogger(GatewayFarSide.class);
+    private static final long ROUND_NS = 200_000_000;
+    /** Between two attempts to open a socket, after one that failed; and between looks at the host's addresses. */
+    private static final long PAUSE_NS = 1_000_000_000;
+
+    private static final long PATIENCE_MS = 10_000;
+
+    private final NodeContext context;
+    private final UdpGateway gateway;
+    private final GatewayFlows flows;
+    private final @Nullable RtpSources rtp;
+    private final RtpPacket packet = new RtpPacket();
+    private final InetSocketAddress near;
+    private final UdpSender back;
+    private final IoLoop loop;
+    private final CoreThread thread;
+    private final Traffic traffic;
+    /** Null before the first answer. */
+    private @Nullable UdpBatch batch;
+
+    private boolean owned;
+    private long sweptNs;
+    private long lookedNs;
+    private volatile boolean isLocal;
+    private volatile long triedNs;
+
+    GatewayFarSide(
+            NodeContext context, UdpGateway gateway, GatewayFlows flows, @Nullable RtpSources rtp, UdpSocket under) {
+        this.context = context;
+        this.gateway = gateway;
+        this.flows = flows;
+        this.rtp = rtp;
+        this.near = under.localAddress();
+        this.traffic = new Traffic(context.tap(), "gateways");
+        this.back = under.newSender((high, low, port, packets, bytes, isFull) -> {});
+        this.triedNs = context.platform().nanoTime() - PAUSE_NS;
+        this.loop = context.newLoop();
+        this.thread = new CoreThread("gateway " + near.getPort(), context.threads(), this::round, loop::close);
+    }
+
+    /** Begins, when all ports of the node are bound. */
+    void start() {
+        look();
+        thread.start();
+    }
+
+    private void look() {
+        lookedNs = context.platform().nanoTime();
+        isLocal = context.forwarder().isOwnUdp(gateway.to());
+    }
+
+    /** Returns whether the gateway leads back to the node. */
+    boolean isLocal() {
+        return isLocal;
+    }
+
+    InetSocketAddress address() {
+        return gateway.to();
+    }
+
+    /** Returns what has come back. */
+    Traffic traffic() {
+        return traffic;
+    }
+
+    /** Opens the socket of a flow; null where none is to be had, now or for a second after it was not. */
+    @Nullable
+    UdpSocket open(GatewayFlow flow) {
+        long nowNs = context.platform().nanoTime();
+        if (nowNs - triedNs < PAUSE_NS) {
+            return null;
+        }
+        UdpSocket opened = null;
+        try {
+            synchronized (flow) {
+                opened = flow.socket();
+                if (opened == null) {
+                    opened = context.transport().connect(gateway.to());
+                    if (!flow.open(opened)) {
+                        opened.close();
+                        return null;
+                    }
+                    UdpSocket watched = opened;
+                    loop.execute(() -> watch(flow, watched));
+                }
+            }
+            return opened;
+        } catch (IOException e) {
+            failed(e);
+            return null;
+        }
+    }
+
+    /** One line a second: strangers may be the cause. */
+    private void failed(IOException e) {
+        triedNs = context.platform().nanoTime();
+        LOG.info("gateway {}: {}; tried again in a second", near, e.getMessage());
+    }
+
+    private void watch(GatewayFlow flow, UdpSocket socket) {
+        try {
+            if (!flow.isClosed()) {
+                loop.watch(socket.watched(), () -> read(flow, socket));
+            }
+        } catch (IOException e) {
+            if (!flow.isClosed()) { // By then or meanwhile.
+                failed(e);
+                flows.end(flow);
+            }
+        }
+    }
+
+    private void round() {
+        if (!owned) {
+            owned = true;
+            loop.own();
+        }
+        try {
+            loop.run(ROUND_NS);
+            flows.beginRound();
+            long nowNs = context.platform().nanoTime();
+            if (nowNs - sweptNs >= ROUND_NS) {
+                sweptNs = nowNs;
+                flows.sweep(nowNs);
+            }
+            if (nowNs - lookedNs >= PAUSE_NS) {
+                look();
+            }
+        } finally {
+            traffic.publish();
+        }
+    }
+
+    private void read(GatewayFlow flow, UdpSocket socket) {
+        UdpBatch answers = batch;
+        if (answers == null) {
+            answers = socket.newBatch();
+            batch = answers;
+        }
+        try {
+            int messages = socket.receive(answers);
+            if (messages > 0) {
+                carry(flow, answers, messages);
+            }
+        } catch (IOException e) {
+            LOG.debug("gateway {}: {}", near, e.getMessage());
+            flows.end(flow);
+        }
+    }
+
+    private void carry(GatewayFlow flow, UdpBatch answers, int messages) {
+        long sent = back.sentPackets();
+        long bytes = back.sentBytes();
+        flow.answered();
+        try {
+            for (int m = 0; m < messages; m++) {
+                int segment = Math.max(1, answers.segmentBytes(m));
+                int at = answers.start(m);
+                do {
+                    int length = Math.min(segment, answers.end(m) - at);
+                    carry(flow, answers, m, at, length);
+                    at += segment;
+                } while (at < answers.end(m));
+            }
+        } finally { // Whatever was thrown: what lies in the batch must leave before the next.
+            back.flush();
+            traffic.out(back.sentPackets() - sent, back.sentBytes() - bytes);
+            long lost = traffic.inHand();
+            if (lost > 0) {
+                traffic.drop(DropReason.SEND_ERROR, lost);
+            }
+        }
+    }
+
+    private void carry(GatewayFlow flow, UdpBatch answers, int message, int at, int length) {
+        traffic.in(length);
+        if (!flow.takeAnswer(length + UdpReaction.HEADER_BYTES)) {
+            traffic.drop(DropReason.AMPLIFICATION, gateway.to(), ServiceKey.NONE, length);
+            return;
+        }
+        if (rtp != null && packet.read(answers.buffer(message), at, length) == null) {
+            rtp.take(
+                    packet,
+                    flow.high,
+                    flow.low,
+                    flow.port,
+                    true,
+                    context.platform().nanoTime());
+        }
+        back.add(answers.buffer(message), at, length, flow.high, flow.low, flow.port);
+    }
+
+    /** Makes what datagrams to the far side leave by, for one thread; the socket of the first flow is there. */
+    UdpSender newSender(UdpSocket first) {
+        return first.newSender(Addresses.scope(gateway.to().getAddress()));
+    }
+
+    /** Ends all flows. */
+    void close() {
+        thread.stop();
+        loop.wakeup();
+        flows.close();
+        thread.join(PATIENCE_MS);
+    }
+}

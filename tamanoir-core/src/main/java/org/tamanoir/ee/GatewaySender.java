@@ -1,0 +1,149 @@
+package org.tamanoir.ee;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.platform.Platform;
+import org.tamanoir.transport.UdpSender;
+import org.tamanoir.transport.UdpSocket;
+
+/**
+ * Sends packets' payloads to the far side of a gateway for UDP. Who adds one names its sender, through whose socket it
+ * leaves; the flows used last are remembered, so that no lock is taken for a packet.
+ *
+ * <p>Thread contract: one thread.
+ */
+final class GatewaySender implements UdpSender {
+    /** Flows that are remembered; a power of two. */
+    private static final int REMEMBERED = 1024;
+
+    private final GatewayFlows flows;
+    private final GatewayFarSide farSide;
+    private final Platform platform;
+    private final long toHigh;
+    private final long toLow;
+    private final @Nullable GatewayFlow[] remembered = new @Nullable GatewayFlow[REMEMBERED];
+    /** Null before the first flow. */
+    private @Nullable UdpSender sender;
+    /** Through which what was added leaves. */
+    private @Nullable GatewayFlow current;
+
+    private int trafficOctet;
+    private long failedBefore;
+    private long failedPackets;
+
+    GatewaySender(GatewayFlows flows, GatewayFarSide farSide, Platform platform, long toHigh, long toLow) {
+        this.flows = flows;
+        this.farSide = farSide;
+        this.platform = platform;
+        this.toHigh = toHigh;
+        this.toLow = toLow;
+    }
+
+    /**
+     * Takes note of a packet of this sender, which is added next or later, and for which so many octets may come back;
+     * returns why it cannot go.
+     */
+    @Nullable
+    DropReason begin(long high, long low, int port, long answerBytes) {
+        if (farSide.isLocal()) {
+            return DropReason.LOCAL;
+        }
+        GatewayFlow flow = flow(high, low, port);
+        if (flow == null) {
+            return flows.isClosed() ? DropReason.SHUTDOWN : DropReason.STREAM_LIMIT;
+        }
+        if (socket(flow) == null) {
+            return DropReason.NEXT_HOP_UNREACHABLE;
+        }
+        if (flow.sent(answerBytes)) {
+            flows.prove(flow);
+        }
+        return null;
+    }
+
+    private @Nullable GatewayFlow flow(long high, long low, int port) {
+        int slot = (int) ((high ^ low * 31 ^ port) * 0x9E37_79B9_7F4A_7C15L >>> 54);
+        GatewayFlow known = remembered[slot];
+        if (known == null || known.isClosed() || !known.isOf(high, low, port)) {
+            known = flows.of(high, low, port, platform.nanoTime());
+            remembered[slot] = known;
+        }
+        return known;
+    }
+
+    /** Returns the flow's socket; null where it gets none, and ends. */
+    private @Nullable UdpSocket socket(GatewayFlow flow) {
+        UdpSocket socket = flow.socket();
+        if (socket == null) {
+            socket = farSide.open(flow);
+            if (socket == null) {
+                flows.end(flow);
+            }
+        }
+        return socket;
+    }
+
+    @Override
+    public void add(ByteBuffer buffer, int offset, int length, long high, long low, int port) {
+        GatewayFlow flow = flow(high, low, port);
+        UdpSocket socket = flow == null ? null : socket(flow);
+        if (socket == null) {
+            failedPackets++; // It has given way since its packet came.
+            return;
+        }
+        if (flow != current) {
+            flush();
+            current = flow;
+        }
+        UdpSender through = sender;
+        if (through == null) {
+            through = farSide.newSender(socket);
+            sender = through;
+        }
+        through.through(socket);
+        through.markAs(trafficOctet);
+        int header = GatewaySocket.headerOctets(buffer, offset, length);
+        int to = farSide.address().getPort();
+        through.add(buffer, offset + header, length - header, toHigh, toLow, to);
+    }
+
+    @Override
+    public void markAs(int trafficOctet) {
+        this.trafficOctet = trafficOctet;
+    }
+
+    @Override
+    public void flush() {
+        UdpSender through = sender;
+        if (through == null) {
+            return;
+        }
+        through.flush();
+        GatewayFlow flow = current;
+        if (through.failedPackets() != failedBefore && flow != null) {
+            failedBefore = through.failedPackets();
+            flows.end(flow); // Its address, or its route, may be gone: the next datagram finds those of then.
+        }
+    }
+
+    @Override
+    public long sentPackets() {
+        return sender == null ? 0 : sender.sentPackets();
+    }
+
+    @Override
+    public long sentBytes() {
+        return sender == null ? 0 : sender.sentBytes();
+    }
+
+    @Override
+    public long failedPackets() {
+        return failedPackets + (sender == null ? 0 : sender.failedPackets());
+    }
+
+    @Override
+    public String lastError() {
+        return sender == null ? "" : sender.lastError();
+    }
+}
