@@ -123,6 +123,13 @@ class TrafficControlTest {
                 .isEqualTo("overhead 4");
     }
 
+    /** As tc prints a class that was added with {@code estimator 1s 8s}. */
+    @Test
+    void aBacklogIsReadBehindWhatARateEstimatorSays() {
+        String estimated = TREE.replace(" backlog 128Kb", " rate 2000bit 3pps backlog 128Kb");
+        assertThat(video(HtbClass.parse(estimated)).backlogBytes()).isEqualTo(131_072);
+    }
+
     @Test
     void aCongestedClassGetsItsRateAndWhatItHadWhenItIsCalm() {
         TrafficControl control = control(false, rule("1:10", 5_000_000));
