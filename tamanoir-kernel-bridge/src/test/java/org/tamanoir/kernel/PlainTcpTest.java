@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -23,10 +24,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.plain.PlainMatch;
 import org.tamanoir.plain.PlainRule;
@@ -34,6 +38,8 @@ import org.tamanoir.plain.PlainRules;
 import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.TestNet;
 import org.tamanoir.support.Waiting;
@@ -75,15 +81,24 @@ class PlainTcpTest {
         }
     }
 
-    private void start(List<String> interfaces, FailurePolicy onFailure) throws Exception {
+    private static PlainConfig config(List<String> interfaces, FailurePolicy onFailure) {
         PlainRule rule = new PlainRule(
                 new PlainMatch(PlainMatch.Protocol.TCP, null, null, PORT, PORT, PlainMatch.ANY, PlainMatch.ANY, null),
                 NAME,
                 ServiceKey.of(NAME),
                 3,
                 onFailure);
-        PlainConfig config = new PlainConfig(new PlainRules(List.of(rule)), interfaces, PlainConfig.DEFAULT_ALERTS);
+        return new PlainConfig(new PlainRules(List.of(rule)), interfaces, PlainConfig.DEFAULT_ALERTS);
+    }
+
+    private void start(List<String> interfaces, FailurePolicy onFailure) throws Exception {
+        PlainConfig config = config(interfaces, onFailure);
         plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
+        begin();
+        assertThat(plain.status().isThere()).as(plain.status().detail()).isTrue();
+    }
+
+    private void begin() throws Exception {
         ExecutionEnvironment environment = new ExecutionEnvironment(
                 TransitNode.config(1 << 20, TransportKind.NATIVE), new RoutingTable(), services);
         started = environment;
@@ -92,7 +107,6 @@ class PlainTcpTest {
             environment.start();
             return null;
         });
-        assertThat(plain.status().isThere()).as(plain.status().detail()).isTrue();
     }
 
     private void serve(Function<Packet, Verdict> step) {
@@ -264,6 +278,64 @@ class PlainTcpTest {
         });
         start(BOTH, FailurePolicy.PASS);
         arrivesAsItIs();
+    }
+
+    @Test
+    void whatAServiceSpoilsGoesOnAsItCame() throws Exception {
+        serve(PlainTcpTest::spoil);
+        start(BOTH, FailurePolicy.PASS);
+        arrivesAsItIs();
+    }
+
+    @Test
+    void whatAServiceSpoilsBreaksTheConnectionWhereTheRuleSaysSo() throws Exception {
+        serve(PlainTcpTest::spoil);
+        start(BOTH, FailurePolicy.DROP);
+        isBroken();
+    }
+
+    private static Verdict spoil(Packet packet) {
+        packet.buffer().put(packet.offset(), (byte) 9);
+        return Verdict.FORWARD;
+    }
+
+    /** Octets behind those that it held would come in order behind a hole. */
+    @ParameterizedTest
+    @EnumSource(names = {"PASS", "DROP"})
+    void whatAServiceForgetsThatItHoldsBreaksTheConnection(FailurePolicy onFailure) throws Exception {
+        services.add(new ServiceDefinition(NAME, Forgetful::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
+        start(BOTH, onFailure);
+        isBroken();
+        eventually().untilAsserted(() -> assertThat(Objects.requireNonNull(started)
+                        .traffic()
+                        .drops()
+                        .get(DropReason.HOLD_EXPIRED))
+                .isEqualTo(1));
+    }
+
+    private static final class Forgetful extends Service {
+        @Override
+        public Verdict process(Packet packet) {
+            if (packet.payloadLength() > 0) {
+                hold(packet, Duration.ofMillis(1));
+                return Verdict.HELD;
+            }
+            return Verdict.FORWARD;
+        }
+    }
+
+    /** Sends an octet, and sees its connection end without it. */
+    private static void isBroken() throws Exception {
+        try (ServerSocket server = listen(TestNet.SERVER4, PORT)) {
+            assertThat(server.isBound()).isTrue();
+            assertThatThrownBy(() -> {
+                        try (Socket client = connect(at(TestNet.SERVER4, PORT))) {
+                            client.getOutputStream().write(1);
+                            client.getInputStream().read();
+                        }
+                    })
+                    .hasMessageContaining("reset");
+        }
     }
 
     @Test
