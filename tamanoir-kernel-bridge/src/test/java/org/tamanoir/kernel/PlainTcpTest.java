@@ -51,6 +51,9 @@ class PlainTcpTest {
     private static final String NAME = "org.example.Web";
     private static final int PORT = 8080;
     private static final int TIMEOUT_MS = 10_000;
+    /** Of a socket that listens at loopback, in /proc/net/tcp. */
+    private static final String LISTENS = "(0100007F|0{24}01000000):\\w+ \\S+ 0A ";
+
     private static final List<String> BOTH = List.of(TestNet.ROUTER_CLIENT_DEVICE, TestNet.ROUTER_SERVER_DEVICE);
 
     private static TestNet net;
@@ -336,6 +339,16 @@ class PlainTcpTest {
                     })
                     .hasMessageContaining("reset");
         }
+    }
+
+    @Test
+    void whereItCannotBeAttachedNothingListens() throws Exception {
+        PlainConfig config = config(List.of("nowhere0"), FailurePolicy.PASS);
+        plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
+        begin();
+        assertThat(plain.status().isThere()).isFalse();
+        eventually().untilAsserted(() -> assertThat(net.namespaces().run(net.router(), "cat /proc/net/tcp /proc/net/tcp6"))
+                .doesNotContainPattern(LISTENS));
     }
 
     @Test
