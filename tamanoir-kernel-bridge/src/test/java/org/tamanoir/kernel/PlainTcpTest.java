@@ -351,6 +351,25 @@ class PlainTcpTest {
                 .doesNotContainPattern(LISTENS));
     }
 
+    /** As under a flood of beginnings: the kernel keeps nothing of one, and knows it again by the number in its last segment. */
+    @ParameterizedTest
+    @ValueSource(strings = {TestNet.SERVER4, TestNet.SERVER6})
+    void aConnectionBeginsThoughTooManyHaveBegun(String address) throws Exception {
+        serve(PlainTcpTest::shift);
+        start(BOTH, FailurePolicy.PASS);
+        net.namespaces().run(net.router(), "sysctl -qw net.ipv4.tcp_syncookies=2"); // always, not only when full
+        try (ServerSocket server = listen(address, PORT);
+                Socket client = connect(at(address, PORT));
+                Socket accepted = accept(server)) {
+            client.getOutputStream().write(7);
+            assertThat(accepted.getInputStream().read()).isEqualTo(8);
+            accepted.getOutputStream().write(9);
+            assertThat(client.getInputStream().read()).isEqualTo(9);
+        } finally {
+            net.namespaces().run(net.router(), "sysctl -qw net.ipv4.tcp_syncookies=1");
+        }
+    }
+
     @Test
     void whatBeganInTheKernelStaysThere() throws Exception {
         serve(PlainTcpTest::shift);
