@@ -367,6 +367,50 @@ static __noinline __u32 tmn_state(struct __sk_buff *skb, const struct tmn_plain 
 	return state == BPF_TCP_LISTEN ? 0 : state;
 }
 
+/*
+ * Whether a segment without a socket ends a handshake of which the socket at this port of loopback has kept nothing, since
+ * too many had begun (SYN cookies, RFC 4987, 3.6): it knows the number that it gave; has it take the segment then.
+ */
+static __noinline int tmn_ends_handshake(struct __sk_buff *skb, const struct tmn_plain *plain, struct tcphdr *tcp,
+					 __be16 port)
+{
+	struct bpf_sock_tuple tuple = {};
+	__u32 octets = sizeof(tuple.ipv4);
+	struct bpf_sock *sk;
+	long result = -1;
+
+	if (!plain || !tcp)
+		return 0;
+	if (plain->is_ipv6) {
+		octets = sizeof(tuple.ipv6);
+		tuple.ipv6.saddr[3] = bpf_htonl(1);
+		tuple.ipv6.daddr[3] = bpf_htonl(1);
+		tuple.ipv6.dport = port;
+	} else {
+		tuple.ipv4.saddr = bpf_htonl(TMN_LOOPBACK4);
+		tuple.ipv4.daddr = bpf_htonl(TMN_LOOPBACK4);
+		tuple.ipv4.dport = port;
+	}
+	sk = bpf_skc_lookup_tcp(skb, &tuple, octets, BPF_F_CURRENT_NETNS, 0);
+	if (!sk)
+		return 0;
+	if (sk->state == BPF_TCP_LISTEN && plain->is_ipv6) {
+		struct ipv6hdr ip = { .version = 6 };
+
+		__builtin_memcpy(&ip.saddr, plain->source, sizeof(ip.saddr));
+		__builtin_memcpy(&ip.daddr, plain->destination, sizeof(ip.daddr));
+		result = bpf_tcp_check_syncookie(sk, &ip, sizeof(ip), tcp, sizeof(*tcp));
+	} else if (sk->state == BPF_TCP_LISTEN) {
+		struct iphdr ip = { .version = 4, .saddr = plain->source[3], .daddr = plain->destination[3] };
+
+		result = bpf_tcp_check_syncookie(sk, &ip, sizeof(ip), tcp, sizeof(*tcp));
+	}
+	if (!result)
+		result = bpf_sk_assign(skb, sk, 0);
+	bpf_sk_release(sk);
+	return !result;
+}
+
 /* A rule is for the datagram: up, if the node is there to take it. */
 TMN_INLINE int tmn_lift(struct __sk_buff *skb, const struct tmn_plain_hook *hook, const struct tmn_plain *plain,
 			__u32 rule)
@@ -478,8 +522,20 @@ TMN_INLINE int tmn_tcp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 		skb->mark = hook->mark;
 		return tmn_met(TMN_PLAIN_UP, 1);
 	}
-	if (!begins)
-		return tmn_met(TMN_PLAIN_BEGUN, 1);
+	if (!begins) {
+		struct tcphdr ack = *tcp;
+		__u32 rule;
+
+		/* By what its first segment most likely had, and with it the rule. */
+		forth &= hook->dscp[dscp & 63] & (plain->alert ? hook->alert : hook->no_alert);
+		forth = tmn_fitting_mark(skb->mark, forth, hook->any_mark);
+		rule = tmn_lowest(forth);
+		if (!forth || !ack.ack || ack.syn || ack.rst ||
+		    !tmn_ends_handshake(skb, plain, &ack, plain->is_ipv6 ? hook->tcp6[rule] : hook->tcp4[rule]))
+			return tmn_met(TMN_PLAIN_BEGUN, 1);
+		skb->mark = hook->mark | rule;
+		return tmn_met(TMN_PLAIN_UP, 1);
+	}
 	if (hops <= 1)
 		return tmn_met(TMN_PLAIN_HOPS, 1);
 	return tmn_lift(skb, hook, plain, tmn_lowest(forth));

@@ -28,6 +28,8 @@ public final class PacketGuard {
     private long ownSequence;
     /** What leaves now is on account of a packet that nobody had to authenticate. */
     private boolean isUnchecked;
+    /** Such packets have come to the service, which may make of them what it sends later. */
+    private boolean hadUnchecked;
 
     PacketGuard(Authentication authentication) {
         this.authentication = authentication;
@@ -58,7 +60,13 @@ public final class PacketGuard {
     /** Takes note that what leaves from now on is on account of a packet that has come, as it came. */
     public void begin(Packet inHand) {
         Authentication.State now = authentication.now();
-        isUnchecked = now != null && !now.rules().guards(inHand);
+        isUnchecked = now == null || !now.rules().guards(inHand);
+        hadUnchecked |= isUnchecked;
+    }
+
+    /** Takes note that packets have come to the service before there was this guard. */
+    public void hadUnchecked() {
+        hadUnchecked = true;
     }
 
     /** Returns whether it is on account of a packet that nobody had to authenticate. */
@@ -66,7 +74,15 @@ public final class PacketGuard {
         return isUnchecked;
     }
 
-    /** Goes on with a packet that was held, of which {@link #isUnchecked} said this. */
+    /**
+     * Takes note that what leaves from now on was made by the service, be it beside a packet in hand or of itself: it is on
+     * account of all that have come. Ends by {@link #resume}.
+     */
+    public void beginMade() {
+        isUnchecked |= hadUnchecked;
+    }
+
+    /** Goes on with a packet that was held or in hand, of which {@link #isUnchecked} said this. */
     public void resume(boolean wasUnchecked) {
         isUnchecked = wasUnchecked;
     }

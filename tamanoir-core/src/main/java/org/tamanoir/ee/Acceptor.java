@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.offload.Levels;
 import org.tamanoir.offload.UpcallPath;
 import org.tamanoir.platform.Reply;
 import org.tamanoir.supervision.CoreThread;
@@ -102,20 +103,46 @@ final class Acceptor {
 
     /** Listens, inside TLS unless its context is null; returns the address with the real port. Any thread. */
     InetSocketAddress listen(InetSocketAddress address, @Nullable TlsContext tls) throws IOException {
-        return listen("TCP " + address, () -> loop.listen(address, tls, this::accept));
+        return listen("TCP " + address, () -> loop.listen(address, tls, this::accept))
+                .localAddress();
     }
 
     /** Takes the streams of a gateway; returns its address with the real port. Any thread. */
     InetSocketAddress listen(StreamGateway gateway) throws IOException {
+        return listener(gateway).localAddress();
+    }
+
+    private TcpListener listener(StreamGateway gateway) throws IOException {
         return listen("TCP " + gateway.address(), () -> loop.listen(gateway, this::accept));
+    }
+
+    /** Takes the streams of a gateway until what it returns is closed. Any thread. */
+    Levels.Listening open(StreamGateway gateway) throws IOException {
+        TcpListener listener = listener(gateway);
+        int port = listener.localAddress().getPort();
+        return new Levels.Listening() {
+            @Override
+            public int port() {
+                return port;
+            }
+
+            @Override
+            public void close() {
+                loop.execute(() -> {
+                    listeners.remove(listener);
+                    listener.close();
+                });
+            }
+        };
     }
 
     /** Takes the streams of QUIC; returns the address inside the process that they come to. Any thread. */
     InetSocketAddress listenInside(QuicPort port) throws IOException {
-        return listen("QUIC's streams", () -> loop.listenInside(port, this::accept));
+        return listen("QUIC's streams", () -> loop.listenInside(port, this::accept))
+                .localAddress();
     }
 
-    private InetSocketAddress listen(String what, Callable<TcpListener> maker) throws IOException {
+    private TcpListener listen(String what, Callable<TcpListener> maker) throws IOException {
         Reply<TcpListener> bound = new Reply<>(context.platform());
         boolean running = loop.execute(() -> bound.make(() -> {
             TcpListener listener = maker.call();
@@ -133,7 +160,7 @@ final class Acceptor {
         if (listener == null) {
             throw new IOException("cannot listen on " + what + ": " + LATE);
         }
-        return listener.localAddress();
+        return listener;
     }
 
     /**

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ParseFault;
+import org.tamanoir.auth.PacketGuard;
 import org.tamanoir.supervision.Abandoned;
 import org.tamanoir.supervision.NodeFault;
 import org.tamanoir.traffic.Traffic;
@@ -75,7 +76,22 @@ final class Emitter {
         Packet own = new Packet(typeId, path.memory);
         ParseFault fault = own.parse(room, at, made.length());
         traffic.made();
-        path.dispatcher.departMade(fault == null ? null : DropReason.of(fault), own, destination);
+        depart(fault == null ? null : DropReason.of(fault), own, destination);
         owner.settle();
+    }
+
+    private void depart(@Nullable DropReason before, Packet own, @Nullable InetSocketAddress destination) {
+        PacketGuard guard = path.nextHops.guard();
+        if (guard == null) {
+            path.dispatcher.departMade(before, own, destination);
+            return;
+        }
+        boolean wasUnchecked = guard.isUnchecked();
+        guard.beginMade();
+        try {
+            path.dispatcher.departMade(before, own, destination);
+        } finally {
+            guard.resume(wasUnchecked);
+        }
     }
 }

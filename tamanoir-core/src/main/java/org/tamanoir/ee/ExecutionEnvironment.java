@@ -519,7 +519,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
 
     private List<UdpSocket> attach(Acceptor started, List<InetSocketAddress> tcp) {
         return context.levels()
-                .attach(context.egress().receiving(), tcp, config.typeId(), config.transport(), started::listen);
+                .attach(context.egress().receiving(), tcp, config.typeId(), config.transport(), started::open);
     }
 
     private void startTls(Acceptor started) throws IOException {

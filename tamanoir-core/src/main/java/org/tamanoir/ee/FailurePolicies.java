@@ -3,10 +3,12 @@ package org.tamanoir.ee;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.anep.ParseFault;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Verdict;
 
 /**
  * Handles the packet in hand where its service cannot be had, is in quarantine, or failed: it goes on unprocessed, is
@@ -21,8 +23,14 @@ final class FailurePolicies {
     private final Drops drops;
     private final PacketPath.Owner owner;
     private final FailurePolicy withoutService;
+    private final int typeId;
     /** What the rule of a plain datagram in hand, or of its stream, says; null of others. */
     private @Nullable FailurePolicy ofRule;
+    /** The stream is a connection of others, which goes on with all of its octets, or is broken. */
+    private boolean isWhole;
+
+    /** For a look at what a service has left of a packet; null before the first. */
+    private @Nullable Packet left;
 
     FailurePolicies(
             Packet packet,
@@ -30,18 +38,21 @@ final class FailurePolicies {
             Dispatcher dispatcher,
             Drops drops,
             PacketPath.Owner owner,
-            FailurePolicy withoutService) {
+            FailurePolicy withoutService,
+            int typeId) {
         this.packet = packet;
         this.thread = thread;
         this.dispatcher = dispatcher;
         this.drops = drops;
         this.owner = owner;
         this.withoutService = withoutService;
+        this.typeId = typeId;
     }
 
-    /** Takes what the rule of a whole stream says, for good. */
+    /** Takes what the rule of a whole stream says, for good: a packet that ends in it by a failure breaks it. */
     void ofStream(FailurePolicy rule) {
         ofRule = rule;
+        isWhole = true;
     }
 
     /** Says whether the packets that come into hand from now on are plain datagrams, whose rules say what becomes of them. */
@@ -101,21 +112,56 @@ final class FailurePolicies {
         } else if (fault == null) {
             dispatcher.departProcessed(packet);
         } else {
-            drops.drop(DropReason.SERVICE_MALFORMED, packet);
+            drop(
+                    DropReason.SERVICE_MALFORMED,
+                    policy,
+                    "service " + thread.definition().name() + " failed: " + fault);
         }
     }
 
-    /** Handles what the service let go on though it is no packet any more: a failure of the service. */
+    /**
+     * Returns whether a service has left no packet of the copy that it has in hand, and would let that go on: a failure
+     * of the service. A checksum is made anew, so a wrong one is none.
+     */
+    boolean isSpoiled(@Nullable Verdict verdict) {
+        if (verdict == null || verdict == Verdict.DROP || verdict == Verdict.CONSUME) {
+            return false;
+        }
+        Packet look = left;
+        if (look == null) {
+            look = new Packet(typeId, PacketSpace.HEAP);
+            left = look;
+        }
+        ParseFault fault = look.parse(packet.buffer(), packet.offset(), packet.length());
+        if (fault == null || fault == ParseFault.CHECKSUM) {
+            return false;
+        }
+        failedMalformed(fault);
+        return true;
+    }
+
+    /** Handles what the service let go on though it is no packet any more, where that cannot go on as it came. */
     void handleMalformed(ParseFault fault) {
+        String why = failedMalformed(fault);
+        drop(DropReason.SERVICE_MALFORMED, policy(thread.definition().failurePolicy()), why);
+    }
+
+    private String failedMalformed(ParseFault fault) {
         dispatcher.elsewhere(null);
         String why = "service " + thread.definition().name() + " returned a packet that is none any more: " + fault;
         thread.failed("process", new IllegalStateException(why));
-        drop(DropReason.SERVICE_MALFORMED, policy(thread.definition().failurePolicy()), why);
+        return why;
+    }
+
+    /** Handles a packet that its service held, and said nothing of in time. */
+    void handleExpired() {
+        String why = "service " + thread.definition().name() + " held a packet, and said nothing of it in time";
+        drop(DropReason.HOLD_EXPIRED, FailurePolicy.DROP, why);
     }
 
     private void drop(DropReason reason, FailurePolicy policy, String why) {
         drops.drop(reason, packet);
-        if (policy == FailurePolicy.CLOSE) {
+        if (policy == FailurePolicy.CLOSE || isWhole) {
             owner.abort(reason, why);
         }
     }

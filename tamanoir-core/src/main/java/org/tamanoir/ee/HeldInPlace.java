@@ -1,6 +1,5 @@
 package org.tamanoir.ee;
 
-import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.service.Verdict;
 
@@ -35,8 +34,10 @@ final class HeldInPlace implements Wait {
         Verdict said = suspended.end();
         if (isLate && said != null) {
             instance.path.goOn(said, suspended);
+        } else if (isLate) {
+            instance.path.policies.handleExpired();
         } else {
-            instance.path.drop(isLate ? DropReason.HOLD_EXPIRED : instance.endReason(), packet);
+            instance.path.drop(instance.endReason(), packet);
         }
     }
 }

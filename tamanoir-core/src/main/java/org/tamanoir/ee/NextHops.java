@@ -73,6 +73,8 @@ final class NextHops {
 
     /** Checks and signs packets; null while nothing is checked or signed. */
     private @Nullable PacketGuard guard;
+    /** Packets may have come while nothing was checked. */
+    private boolean wasUnguarded;
 
     private QosSnapshot quality;
     /** What packets of each class leave with; empty while none is marked. */
@@ -152,7 +154,7 @@ final class NextHops {
 
     /** Takes note of routes and links that have changed; after a batch has come in, before its first packet goes. */
     void refresh() {
-        guard = context.authentication().guard(guard);
+        refreshGuard();
         int now = forwarder.generation();
         QosSnapshot qualityNow = context.qualityOfService().now();
         if (now != generation || qualityNow != quality) {
@@ -165,6 +167,16 @@ final class NextHops {
                 forgetWaysOfOthers();
             }
         }
+    }
+
+    private void refreshGuard() {
+        PacketGuard before = guard;
+        PacketGuard wanted = context.authentication().guard(before);
+        if (wanted != null && before == null && wasUnguarded) {
+            wanted.hadUnchecked();
+        }
+        wasUnguarded |= wanted == null;
+        guard = wanted;
     }
 
     /** Returns what checks and signs packets, as of the last {@link #refresh}; null while nothing is checked or signed. */

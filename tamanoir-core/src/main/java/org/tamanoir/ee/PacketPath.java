@@ -139,7 +139,13 @@ final class PacketPath implements ServiceThread.Body {
         this.packet = loan.packet();
         this.dispatcher = new Dispatcher(source, ingress, owner, nextHops, drops, reaction);
         this.policies = new FailurePolicies(
-                packet, thread, dispatcher, drops, owner, context.config().unknownService());
+                packet,
+                thread,
+                dispatcher,
+                drops,
+                owner,
+                context.config().unknownService(),
+                context.config().typeId());
         this.emitter = new Emitter(this, owner, context.config().typeId());
         this.runs = new PacketRuns(this, loan, keys, traffic);
         this.datagramRuns = reaction == null
@@ -464,6 +470,9 @@ final class PacketPath implements ServiceThread.Body {
         ParseFault fault;
         try {
             verdict = reaction == null ? thread.call(packet) : call(reaction);
+            if (restores && policies.isSpoiled(verdict)) {
+                verdict = null;
+            }
             fault = restores && verdict == null ? loan.restore() : loan.takeBack();
         } catch (Throwable e) {
             reclaim();
@@ -531,7 +540,7 @@ final class PacketPath implements ServiceThread.Body {
         } else {
             asked = null;
             PacketGuard guard = nextHops.guard();
-            suspended.isUnchecked = guard != null && guard.isUnchecked();
+            suspended.isUnchecked = guard == null || guard.isUnchecked();
             if (reaction != null) {
                 reaction.hold(suspended);
             }

@@ -23,8 +23,16 @@ import org.tamanoir.transport.UdpSocket;
 public final class Levels {
     /** Takes connections. */
     public interface Listener {
-        /** Listens for those of a gateway, and returns the address with the real port. */
-        InetSocketAddress listen(StreamGateway gateway) throws IOException;
+        /** Listens for those of a gateway, until what it returns is closed. */
+        Listening listen(StreamGateway gateway) throws IOException;
+    }
+
+    /** A socket that listens. Any thread. */
+    public interface Listening extends AutoCloseable {
+        int port();
+
+        @Override
+        void close();
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(Levels.class);

@@ -40,6 +40,7 @@ record PlainSockets(List<UdpSocket> all) implements AutoCloseable {
         PlainHeaders headers = plain.rules().headers(typeId);
         UdpSocket v4 = null;
         UdpSocket v6 = null;
+        List<Levels.Listening> listening = new ArrayList<>();
         try {
             v4 = open(kind, "127.0.0.1", headers, plain.upMark());
             v6 = openIpv6(kind, headers, plain.upMark());
@@ -47,13 +48,14 @@ record PlainSockets(List<UdpSocket> all) implements AutoCloseable {
                     v4.localAddress(),
                     v6 == null ? null : v6.localAddress(),
                     new PlainTraffic.Listening(
-                            listen(plain, "127.0.0.1", typeId, listener),
-                            v6 == null ? List.of() : listen(plain, "::1", typeId, listener)));
+                            listen(plain, "127.0.0.1", typeId, listener, listening),
+                            v6 == null ? List.of() : listen(plain, "::1", typeId, listener, listening)));
             return new PlainSockets(Stream.of(v4, v6).filter(Objects::nonNull).toList());
         } catch (IOException | LevelException | RuntimeException e) {
             String why = String.valueOf(e.getMessage());
             LOG.warn("plain IP: nothing comes up, all goes on: {}", why);
             plain.notAttached(why);
+            listening.forEach(Levels.Listening::close);
             close(v4);
             close(v6);
             return NONE;
@@ -82,16 +84,18 @@ record PlainSockets(List<UdpSocket> all) implements AutoCloseable {
     }
 
     /** Listens for the connections of each rule for TCP; returns the ports by rule. */
-    private static List<Integer> listen(PlainTraffic plain, String address, int typeId, Levels.Listener listener)
+    private static List<Integer> listen(
+            PlainTraffic plain, String address, int typeId, Levels.Listener listener, List<Levels.Listening> listening)
             throws IOException {
         List<Integer> ports = new ArrayList<>();
         for (PlainRule rule : plain.rules().rules()) {
-            boolean isTcp = rule.match().protocol() == PlainMatch.Protocol.TCP;
-            ports.add(
-                    isTcp
-                            ? listener.listen(gateway(rule, address, typeId, plain.sentMark()))
-                                    .getPort()
-                            : 0);
+            if (rule.match().protocol() != PlainMatch.Protocol.TCP) {
+                ports.add(0);
+                continue;
+            }
+            Levels.Listening socket = listener.listen(gateway(rule, address, typeId, plain.sentMark()));
+            listening.add(socket);
+            ports.add(socket.port());
         }
         return ports;
     }

@@ -7,6 +7,7 @@ import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.support.Waiting.eventually;
 
+import com.google.common.net.InetAddresses;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
@@ -386,21 +387,66 @@ class AuthTcpTest extends TcpNodeTesting {
         node.assertDrops(Map.of());
     }
 
+    /** Checks what claims to be from 10.1.0.0/16, and signs all. */
+    private static void guardNames(TestNode node, AuthKey... keys) {
+        AuthRules rules = new AuthRules(
+                List.of(AuthRules.Guarded.of("10.1.0.0/16")), List.of(), List.of(signer(LAST)), 1024, 64);
+        node.environment.authentication().change(rules, List.of(), List.of(keys));
+    }
+
+    /** Sends on what has come when all has come, as one packet of a guarded name. */
+    private static final ServiceDefinition GATHER = TestServices.define("gather", () -> new Service() {
+        @Override
+        public Verdict process(Packet packet) {
+            return Verdict.CONSUME;
+        }
+
+        @Override
+        public void endOfStream() {
+            emit(named("sum").build(number(1)));
+        }
+    });
+
+    private static PacketBuilder named(String service) {
+        return packets(service).source(InetAddresses.forString("10.1.0.7")).authentication();
+    }
+
+    @Test
+    void whatIsMadeOfCheckedPacketsIsSigned() throws IOException {
+        assertThat(gathered(0)).isNull();
+    }
+
+    /** Who is not checked has his octets sent on, but not signed as another's. */
+    @Test
+    void whatIsMadeOfAStrangersPacketsIsNotSignedInAGuardedName() throws IOException {
+        assertThat(gathered(1)).isEqualTo(DropReason.AUTH_MISSING);
+    }
+
+    /** Returns what who has the node's key finds in what is made of ten packets, of which the first so many are a stranger's. */
+    private @Nullable DropReason gathered(int strangers) throws IOException {
+        TestSink sink = sink();
+        TestNode node = node(GATHER).toHost(sink.address());
+        guardNames(node, SENDER, LAST);
+        PacketBuilder good = named("gather");
+        try (SocketChannel channel = connect(node)) {
+            for (int i = 0; i < 10; i++) {
+                channel.write(
+                        i < strangers
+                                ? packets("gather").build(number(i)).buffer().rewind()
+                                : signed(good, i, SENDER));
+            }
+            channel.shutdownOutput();
+            sink.await(1);
+        }
+        node.assertDrops(Map.of(DropReason.CONSUMED, 10L));
+        return holder(LAST).check(sink.awaitEnds().packets().get(0));
+    }
+
     /** Who names an address that he cannot send from as destination has its answer, but no signature in its name. */
     @Test
     void anAnswerToAStrangerIsNotSignedInAGuardedName() throws IOException {
         TestNode node = node(ECHO);
-        node.environment
-                .authentication()
-                .change(
-                        new AuthRules(
-                                List.of(AuthRules.Guarded.of("10.1.0.0/16")),
-                                List.of(),
-                                List.of(signer(LAST)),
-                                1024,
-                                64),
-                        List.of(),
-                        List.of(LAST));
+        guardNames(node, LAST);
         assertThat(answerTo(node, "10.1.0.7")).isEqualTo(DropReason.AUTH_MISSING);
         assertThat(answerTo(node, "10.2.0.7")).isNull();
         node.assertDrops(Map.of());

@@ -12,20 +12,26 @@ import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.auth.AuthKey;
 import org.tamanoir.auth.PacketGuard;
 import org.tamanoir.auth.PacketSigner;
 import org.tamanoir.routing.NextHop.Transport;
+import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.trace.TraceResult;
 import org.tamanoir.transport.TransportKind;
@@ -110,6 +116,33 @@ class AuthUdpTest {
             node.assertDrops(24, Map.of(DropReason.AUTH_MISSING, 2L, DropReason.AUTH_MAC, 2L));
             assertThat(source.requests()).isEmpty();
             assertThat(node.environment.waitingForCode()).isZero();
+        }
+    }
+
+    /** It was nobody's to check, so nobody vouches for it. */
+    @Test
+    void whatIsHeldFromBeforePacketsWereCheckedIsNotSigned() throws IOException {
+        TransportKind kind = TransportKind.AUTO;
+        AtomicReference<@Nullable Suspension> held = new AtomicReference<>();
+        try (UdpFarEnd end = new UdpFarEnd(kind, "127.0.0.1");
+                UdpTestNode node = UdpTestNode.start(kind).deliver("127.0.0.0/8", Transport.UDP)) {
+            node.service("holds", (service, packet) -> {
+                if (packet.has(Option.AUTHENTICATION)) {
+                    return Verdict.FORWARD;
+                }
+                held.set(service.suspend(packet, Duration.ofMinutes(1)));
+                return Verdict.HELD;
+            });
+            end.send(node.udp(), List.of(UdpTestNode.packet(UdpTestNode.builder(end.address(), "holds", 1), BYTES)));
+            eventually().until(() -> held.get() != null);
+            guard(node.environment, signer(LAST), SENDER, LAST);
+            PacketGuard far = holder(LAST);
+            PacketBuilder good =
+                    UdpTestNode.builder(end.address(), "holds", 2).authentication();
+            end.send(node.udp(), signed(good, SENDER));
+            assertThat(far.check(UdpTestNode.parsed(end.next()))).isNull();
+            Objects.requireNonNull(held.get()).resume(Verdict.FORWARD);
+            assertThat(far.check(UdpTestNode.parsed(end.next()))).isEqualTo(DropReason.AUTH_MISSING);
         }
     }
 

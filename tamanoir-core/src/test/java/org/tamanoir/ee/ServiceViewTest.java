@@ -212,6 +212,27 @@ class ServiceViewTest extends TcpNodeTesting {
         node.assertDrops(Map.of(DropReason.SERVICE_MALFORMED, 1L));
     }
 
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("spoilings")
+    void aSpoiledPacketGoesOnAsItCameWhereThePolicySaysSo(String name, Spoiling spoiling) throws Exception {
+        TestSink sink = sink();
+        TestNode node = node(define("spoiler", FailurePolicy.PASS, () -> new Service() {
+                    @Override
+                    public Verdict process(Packet packet) {
+                        spoiling.spoil(packet, packet.buffer(), packet.offset());
+                        return Verdict.FORWARD;
+                    }
+                }))
+                .toHost(sink.address());
+        try (AnepSender sender = sender(node)) {
+            sender.send(packets("spoiler"), payload(7, 100));
+            sender.finish();
+            sink.await(1);
+        }
+        assertThat(TestSink.bytes(sink.awaitEnds().packets().get(0))).isEqualTo(payload(7, 100));
+        node.assertDrops(Map.of());
+    }
+
     @Test
     void aSpoiledPacketClosesTheStreamWhereThePolicySaysSo() throws Exception {
         TestSink sink = sink();

@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -23,10 +24,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceCatalog;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.plain.PlainMatch;
 import org.tamanoir.plain.PlainRule;
@@ -34,6 +38,8 @@ import org.tamanoir.plain.PlainRules;
 import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.TestNet;
 import org.tamanoir.support.Waiting;
@@ -45,6 +51,9 @@ class PlainTcpTest {
     private static final String NAME = "org.example.Web";
     private static final int PORT = 8080;
     private static final int TIMEOUT_MS = 10_000;
+    /** Of a socket that listens at loopback, in /proc/net/tcp. */
+    private static final String LISTENS = "(0100007F|0{24}01000000):\\w+ \\S+ 0A ";
+
     private static final List<String> BOTH = List.of(TestNet.ROUTER_CLIENT_DEVICE, TestNet.ROUTER_SERVER_DEVICE);
 
     private static TestNet net;
@@ -75,15 +84,24 @@ class PlainTcpTest {
         }
     }
 
-    private void start(List<String> interfaces, FailurePolicy onFailure) throws Exception {
+    private static PlainConfig config(List<String> interfaces, FailurePolicy onFailure) {
         PlainRule rule = new PlainRule(
                 new PlainMatch(PlainMatch.Protocol.TCP, null, null, PORT, PORT, PlainMatch.ANY, PlainMatch.ANY, null),
                 NAME,
                 ServiceKey.of(NAME),
                 3,
                 onFailure);
-        PlainConfig config = new PlainConfig(new PlainRules(List.of(rule)), interfaces, PlainConfig.DEFAULT_ALERTS);
+        return new PlainConfig(new PlainRules(List.of(rule)), interfaces, PlainConfig.DEFAULT_ALERTS);
+    }
+
+    private void start(List<String> interfaces, FailurePolicy onFailure) throws Exception {
+        PlainConfig config = config(interfaces, onFailure);
         plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
+        begin();
+        assertThat(plain.status().isThere()).as(plain.status().detail()).isTrue();
+    }
+
+    private void begin() throws Exception {
         ExecutionEnvironment environment = new ExecutionEnvironment(
                 TransitNode.config(1 << 20, TransportKind.NATIVE), new RoutingTable(), services);
         started = environment;
@@ -92,7 +110,6 @@ class PlainTcpTest {
             environment.start();
             return null;
         });
-        assertThat(plain.status().isThere()).as(plain.status().detail()).isTrue();
     }
 
     private void serve(Function<Packet, Verdict> step) {
@@ -264,6 +281,93 @@ class PlainTcpTest {
         });
         start(BOTH, FailurePolicy.PASS);
         arrivesAsItIs();
+    }
+
+    @Test
+    void whatAServiceSpoilsGoesOnAsItCame() throws Exception {
+        serve(PlainTcpTest::spoil);
+        start(BOTH, FailurePolicy.PASS);
+        arrivesAsItIs();
+    }
+
+    @Test
+    void whatAServiceSpoilsBreaksTheConnectionWhereTheRuleSaysSo() throws Exception {
+        serve(PlainTcpTest::spoil);
+        start(BOTH, FailurePolicy.DROP);
+        isBroken();
+    }
+
+    private static Verdict spoil(Packet packet) {
+        packet.buffer().put(packet.offset(), (byte) 9);
+        return Verdict.FORWARD;
+    }
+
+    /** Octets behind those that it held would come in order behind a hole. */
+    @ParameterizedTest
+    @EnumSource(names = {"PASS", "DROP"})
+    void whatAServiceForgetsThatItHoldsBreaksTheConnection(FailurePolicy onFailure) throws Exception {
+        services.add(new ServiceDefinition(NAME, Forgetful::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
+        start(BOTH, onFailure);
+        isBroken();
+        eventually().untilAsserted(() -> assertThat(Objects.requireNonNull(started)
+                        .traffic()
+                        .drops()
+                        .get(DropReason.HOLD_EXPIRED))
+                .isEqualTo(1));
+    }
+
+    private static final class Forgetful extends Service {
+        @Override
+        public Verdict process(Packet packet) {
+            if (packet.payloadLength() > 0) {
+                hold(packet, Duration.ofMillis(1));
+                return Verdict.HELD;
+            }
+            return Verdict.FORWARD;
+        }
+    }
+
+    /** Sends an octet, and sees its connection end without it. */
+    private static void isBroken() throws Exception {
+        try (ServerSocket server = listen(TestNet.SERVER4, PORT)) {
+            assertThat(server.isBound()).isTrue();
+            assertThatThrownBy(() -> {
+                        try (Socket client = connect(at(TestNet.SERVER4, PORT))) {
+                            client.getOutputStream().write(1);
+                            client.getInputStream().read();
+                        }
+                    })
+                    .hasMessageContaining("reset");
+        }
+    }
+
+    @Test
+    void whereItCannotBeAttachedNothingListens() throws Exception {
+        PlainConfig config = config(List.of("nowhere0"), FailurePolicy.PASS);
+        plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
+        begin();
+        assertThat(plain.status().isThere()).isFalse();
+        eventually().untilAsserted(() -> assertThat(net.namespaces().run(net.router(), "cat /proc/net/tcp /proc/net/tcp6"))
+                .doesNotContainPattern(LISTENS));
+    }
+
+    /** As under a flood of beginnings: the kernel keeps nothing of one, and knows it again by the number in its last segment. */
+    @ParameterizedTest
+    @ValueSource(strings = {TestNet.SERVER4, TestNet.SERVER6})
+    void aConnectionBeginsThoughTooManyHaveBegun(String address) throws Exception {
+        serve(PlainTcpTest::shift);
+        start(BOTH, FailurePolicy.PASS);
+        net.namespaces().run(net.router(), "sysctl -qw net.ipv4.tcp_syncookies=2"); // always, not only when full
+        try (ServerSocket server = listen(address, PORT);
+                Socket client = connect(at(address, PORT));
+                Socket accepted = accept(server)) {
+            client.getOutputStream().write(7);
+            assertThat(accepted.getInputStream().read()).isEqualTo(8);
+            accepted.getOutputStream().write(9);
+            assertThat(client.getInputStream().read()).isEqualTo(9);
+        } finally {
+            net.namespaces().run(net.router(), "sysctl -qw net.ipv4.tcp_syncookies=1");
+        }
     }
 
     @Test

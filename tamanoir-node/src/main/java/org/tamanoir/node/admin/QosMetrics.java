@@ -36,11 +36,11 @@ final class QosMetrics {
         for (TcStatus.Rule rule : status.rules()) {
             Metrics metrics = all.group("traffic_control_", "interface", rule.device(), "class", rule.classId());
             String help = "Whether a class of the host has another rate than was found: 1 or 0.";
-            metrics.gauge("changed", help, rule.found() == null ? 0 : 1);
+            metrics.gauge("changed", help, status.dryRun() || rule.found() == null ? 0 : 1);
             metrics.gauge(
                     "usable",
                     "Whether a rule can be used: 1 or 0.",
-                    rule.state().equals("unusable") ? 0 : 1);
+                    rule.state() == TcStatus.State.UNUSABLE ? 0 : 1);
             metrics.counter("changes", "Changes of a class of the host, there and back.", rule.changes());
         }
     }

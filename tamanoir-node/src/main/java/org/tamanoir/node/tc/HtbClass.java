@@ -32,7 +32,8 @@ record HtbClass(
     private static final Set<String> KEPT = Set.of("prio", "quantum", "burst", "cburst");
     private static final Pattern RATE = Pattern.compile("(\\d{1,15})([KMGT]?)bit");
     private static final Pattern SENT = Pattern.compile(" *Sent (\\d{1,18}) bytes \\d+ pkt \\(dropped (\\d{1,18}),.*");
-    private static final Pattern BACKLOG = Pattern.compile(" *backlog (\\d{1,15})([KMG]?)b .*");
+    /** With a rate estimator (tc class add ... estimator) the line begins with what that says. */
+    private static final Pattern BACKLOG = Pattern.compile(".*\\bbacklog (\\d{1,15})([KMG]?)b .*");
 
     /**
      * Reads what tc printed, by identifier; lines that say nothing about a class of HTB are skipped.

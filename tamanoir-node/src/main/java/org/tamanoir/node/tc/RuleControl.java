@@ -23,6 +23,9 @@ final class RuleControl {
 
     private @Nullable HtbClass given;
     private String unusable = "";
+    /** The rule is unusable because a wish was not fulfilled. */
+    private boolean isRefused;
+
     private String measured = "not looked at yet";
     private long changes;
 
@@ -55,7 +58,7 @@ final class RuleControl {
                         : "");
         boolean wants = hysteresis.wants(nowNs, level, had != null);
         if (wants == (had != null)) {
-            unusable = level == Hysteresis.Level.OVER ? unusable : ""; // It may be the hold after a refusal.
+            unusable = isRefused && level == Hysteresis.Level.OVER ? unusable : ""; // It is the hold after a refusal.
             return null;
         }
         return had != null ? new Wish(now, back(now, had), true) : new Wish(now, given(now), false);
@@ -102,7 +105,9 @@ final class RuleControl {
     @Nullable
     String refused(long nowNs, String why) {
         hysteresis.tried(nowNs);
-        return unusable(why);
+        String line = unusable(why);
+        isRefused = true;
+        return line;
     }
 
     /** Notes why the rule cannot be used, and returns the line that says so, once; null = it was said. */
@@ -110,6 +115,7 @@ final class RuleControl {
     String unusable(String why) {
         boolean isNew = !why.equals(unusable);
         unusable = why;
+        isRefused = false;
         return isNew ? rule.name() + " is left as it is: " + why : null;
     }
 
@@ -143,13 +149,20 @@ final class RuleControl {
         return new TcStatus.Rule(
                 rule.device(),
                 rule.classId(),
-                found != null ? "changed" : unusable.isEmpty() ? "as-found" : "unusable",
+                state(),
                 unusable.isEmpty() ? measured : unusable,
                 found == null ? null : found.shares(),
                 HtbClass.rateText(rule.rateBytesPerSecond())
                         + (ceil == null ? "" : ", ceil " + HtbClass.rateText(ceil)),
                 changes,
                 List.copyOf(last));
+    }
+
+    private TcStatus.State state() {
+        if (!unusable.isEmpty()) {
+            return TcStatus.State.UNUSABLE;
+        }
+        return found == null ? TcStatus.State.AS_FOUND : TcStatus.State.CHANGED;
     }
 
     static String missing(String id, Map<String, HtbClass> tree) {

@@ -1,6 +1,7 @@
 package org.tamanoir.node.tc;
 
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,10 +14,24 @@ public record TcStatus(boolean dryRun, List<Rule> rules) {
         rules = List.copyOf(rules);
     }
 
+    /** How a class stands; as text as in answers of the API. */
+    public enum State {
+        /** It has what it had. */
+        AS_FOUND,
+        /** It has what the rule gives. */
+        CHANGED,
+        /** Its rule cannot be used now, whatever the class has. */
+        UNUSABLE;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
     /**
      * How a rule stands.
      *
-     * @param state {@code as-found}, {@code changed}, or {@code unusable}
      * @param why what was measured, or why the rule cannot be used
      * @param found rate and ceil that the class gets back; null while it is not changed
      * @param given rate and ceil that the rule gives
@@ -26,7 +41,7 @@ public record TcStatus(boolean dryRun, List<Rule> rules) {
     public record Rule(
             String device,
             String classId,
-            String state,
+            State state,
             String why,
             @Nullable String found,
             String given,

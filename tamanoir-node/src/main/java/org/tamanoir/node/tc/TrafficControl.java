@@ -13,7 +13,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.sched.QosStatus;
 
 /**
@@ -26,7 +25,7 @@ import org.tamanoir.sched.QosStatus;
  * #status} and {@link #close} are any thread's.
  */
 public final class TrafficControl implements Runnable, AutoCloseable {
-    private static final long LOOK_MS = 500;
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
     /** After interfaces that could not be looked at. */
     private static final long LOOK_AGAIN_NS = TimeUnit.SECONDS.toNanos(10);
     /** More than tc may take, for each of some rules. */
@@ -41,6 +40,8 @@ public final class TrafficControl implements Runnable, AutoCloseable {
     private final Map<String, Long> failedNs = new LinkedHashMap<>();
     /** Of a node that crashed, and not given back yet. */
     private List<LeftChanges.Left> stale = List.of();
+
+    private boolean isRecovered;
 
     private final CountDownLatch closing = new CountDownLatch(1);
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -80,29 +81,55 @@ public final class TrafficControl implements Runnable, AutoCloseable {
     public void run() {
         isRunning = true;
         try {
-            recover();
             do {
-                try {
+                survive(() -> {
+                    recover();
                     look(System.nanoTime());
-                } catch (RuntimeException e) {
-                    report.accept("the look at classes failed, and is tried again: " + e);
-                }
-            } while (!closing.await(LOOK_MS, TimeUnit.MILLISECONDS));
-        } catch (InterruptedException e) {
-            report.accept("somebody interrupted the thread: classes get back what they had");
+                });
+            } while (!isClosed());
+            survive(() -> giveBack(System.nanoTime()));
         } finally {
-            giveBack(System.nanoTime());
             ended.countDown();
         }
     }
 
-    /** Gives back what a node before this one could not. */
+    /** Does a step that may fail, for want of memory too: the rules say so, and the thread goes on. */
+    private void survive(Runnable step) {
+        try {
+            step.run();
+        } catch (Throwable e) {
+            try {
+                controls().forEach(each -> say(each.unusable("a fault of the node, which tries again: " + e)));
+                status = newStatus();
+            } catch (Throwable again) {
+                return; // Not even a line could be made; the next look finds whether that lasts.
+            }
+        }
+    }
+
+    /** Waits until the next look. Interrupts are ignored: the node interrupts nobody here, but services of the JVM can. */
+    private boolean isClosed() {
+        long endNs = System.nanoTime() + LOOK_NS;
+        while (true) {
+            try {
+                return closing.await(endNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                continue;
+            }
+        }
+    }
+
+    /** Gives back what a node before this one could not, once. */
     void recover() {
+        if (isRecovered) {
+            return;
+        }
         List<LeftChanges.Left> left;
         try {
             left = file.read();
         } catch (IOException | RuntimeException e) {
             report.accept("what a node before this one changed is not known: " + e.getMessage());
+            isRecovered = true;
             return;
         }
         List<LeftChanges.Left> kept = new ArrayList<>();
@@ -122,14 +149,15 @@ public final class TrafficControl implements Runnable, AutoCloseable {
                     host.change(each.device(), RuleControl.back(now, each.found()));
                     report.accept(what + ", and has that again");
                 }
-            } catch (ClusterException e) {
+            } catch (HostException e) {
                 report.accept(what + ", and cannot get that back: " + e.getMessage());
                 kept.add(each);
             }
         }
         stale = kept;
+        isRecovered = true;
         if (kept.size() < left.size()) {
-            remember(null, null);
+            remember();
         }
     }
 
@@ -144,7 +172,7 @@ public final class TrafficControl implements Runnable, AutoCloseable {
             try {
                 look(nowNs, device, ofDevice, now);
                 failedNs.remove(device);
-            } catch (ClusterException e) {
+            } catch (HostException e) {
                 failedNs.put(device, nowNs);
                 ofDevice.forEach(each -> say(each.unusable(String.valueOf(e.getMessage()))));
             }
@@ -152,7 +180,7 @@ public final class TrafficControl implements Runnable, AutoCloseable {
         status = newStatus();
     }
 
-    private void look(long nowNs, String device, List<RuleControl> ofDevice, QosStatus now) throws ClusterException {
+    private void look(long nowNs, String device, List<RuleControl> ofDevice, QosStatus now) throws HostException {
         Map<String, HtbClass> tree = new LinkedHashMap<>(host.show(device));
         Map<RuleControl, RuleControl.Wish> wishes = new LinkedHashMap<>();
         for (RuleControl each : ofDevice) {
@@ -160,7 +188,7 @@ public final class TrafficControl implements Runnable, AutoCloseable {
             String taken = each.takenOver(htb);
             if (taken != null) {
                 say(taken);
-                remember(null, null);
+                remember();
             }
             RuleControl.Wish wish = htb == null ? null : each.look(nowNs, htb, now);
             if (htb == null) {
@@ -183,7 +211,7 @@ public final class TrafficControl implements Runnable, AutoCloseable {
         try {
             if (!dryRun) {
                 if (!wish.isBack()
-                        && !remember(each, new LeftChanges.Left(each.rule.device(), wish.now(), wish.wanted()))) {
+                        && !remember(new LeftChanges.Left(each.rule.device(), wish.now(), wish.wanted()))) {
                     say(each.refused(nowNs, "what it had cannot be written down for the node after this one"));
                     return;
                 }
@@ -191,29 +219,40 @@ public final class TrafficControl implements Runnable, AutoCloseable {
             }
             tree.put(wish.wanted().id(), wish.wanted());
             say(each.done(nowNs, wish));
-        } catch (ClusterException e) {
+        } catch (HostException e) {
             say(each.refused(nowNs, String.valueOf(e.getMessage())));
         }
-        remember(null, null);
+        remember();
+    }
+
+    /** Writes down what is changed now. */
+    private void remember() {
+        write(left());
     }
 
     /** Writes down what is changed now, and what is about to be. @return whether that went well */
-    private boolean remember(@Nullable RuleControl next, LeftChanges.@Nullable Left change) {
-        if (dryRun) {
-            return true;
-        }
+    private boolean remember(LeftChanges.Left next) {
+        List<LeftChanges.Left> left = left();
+        left.add(next);
+        return write(left);
+    }
+
+    private List<LeftChanges.Left> left() {
         List<LeftChanges.Left> left = new ArrayList<>(stale);
         for (RuleControl each : controls()) {
-            LeftChanges.Left known = each == next ? null : each.left();
+            LeftChanges.Left known = each.left();
             if (known != null) {
                 left.add(known);
             }
         }
-        if (change != null) {
-            left.add(change);
-        }
+        return left;
+    }
+
+    private boolean write(List<LeftChanges.Left> left) {
         try {
-            file.write(left);
+            if (!dryRun) {
+                file.write(left);
+            }
             return true;
         } catch (IOException e) {
             report.accept("cannot write down what is changed: " + e + "; make the folder writable");
@@ -240,12 +279,12 @@ public final class TrafficControl implements Runnable, AutoCloseable {
                     each.done(nowNs, new RuleControl.Wish(now, wanted, true));
                     say(each.rule.name() + " is back at " + wanted.shares() + ": the node ends");
                 }
-            } catch (ClusterException e) {
+            } catch (HostException e) {
                 say(each.rule.name() + " does not get back " + left.found().shares() + ": " + e.getMessage());
             }
         }
         if (!changed.isEmpty()) {
-            remember(null, null);
+            remember();
         }
         status = newStatus();
     }

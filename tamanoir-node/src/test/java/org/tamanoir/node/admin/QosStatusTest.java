@@ -12,7 +12,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.node.tc.TcStatus;
 import org.tamanoir.sched.QosStatus;
 
 /** Counts of scheduling points as operators see them: in the API and in metrics. */
@@ -80,16 +83,37 @@ class QosStatusTest {
         assertThat(view.processorSeconds()).isEqualTo(1.5);
     }
 
+    private static String scrape(Metrics metrics) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        PrometheusTextFormatWriter.create().write(out, metrics.snapshots());
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aClassOfTheHostIsChangedWhereItReallyWas(boolean dryRun) throws IOException {
+        Metrics metrics = new Metrics();
+        QosMetrics.add(
+                metrics,
+                new TcStatus(
+                        dryRun,
+                        List.of(new TcStatus.Rule(
+                                "d0", "1:10", TcStatus.State.CHANGED, "", "1Mbit/s", "2Mbit/s", 1, List.of()))));
+        String labels = "{class=\"1:10\",interface=\"d0\"}";
+        assertThat(scrape(metrics).lines())
+                .contains(
+                        "tamanoir_traffic_control_changed" + labels + (dryRun ? " 0.0" : " 1.0"),
+                        "tamanoir_traffic_control_usable" + labels + " 1.0");
+    }
+
     @Test
     void metricsHaveEveryFigureAndAHistogramThatAddsUp() throws IOException {
         Metrics metrics = new Metrics();
         QosMetrics.add(
                 metrics,
                 new QosStatus(List.of(new QosStatus.Point("pre", "stfq", List.of(status(waiting(2, 5, 0, 0, 3)))))));
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        PrometheusTextFormatWriter.create().write(out, metrics.snapshots());
         String labels = "{class=\"video\",point=\"pre\"}";
-        assertThat(out.toString(StandardCharsets.UTF_8).lines())
+        assertThat(scrape(metrics).lines())
                 .contains(
                         "tamanoir_qos_point_info{discipline=\"stfq\",point=\"pre\"} 1.0",
                         "tamanoir_qos_waiting_packets" + labels + " 3.0",

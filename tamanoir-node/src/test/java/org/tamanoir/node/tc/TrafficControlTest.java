@@ -1,6 +1,7 @@
 package org.tamanoir.node.tc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,7 +15,6 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.sched.QosStatus;
 
 /** Rules in simulated time, against a record of what the host was asked. */
@@ -46,18 +46,23 @@ class TrafficControlTest {
         @Nullable
         String refusal;
 
+        volatile @Nullable Error fault;
+
         @Override
-        public Map<String, HtbClass> show(String device) throws ClusterException {
+        public Map<String, HtbClass> show(String device) throws HostException {
+            if (fault != null) {
+                throw fault;
+            }
             if (!device.equals("eth1")) {
-                throw new ClusterException("no interface " + device);
+                throw new HostException("no interface " + device);
             }
             return tree;
         }
 
         @Override
-        public void change(String device, HtbClass wanted) throws ClusterException {
+        public void change(String device, HtbClass wanted) throws HostException {
             if (refusal != null) {
-                throw new ClusterException(refusal);
+                throw new HostException(refusal);
             }
             asked.add(String.join(" ", wanted.change(device)));
             tree.put(wanted.id(), wanted);
@@ -123,6 +128,71 @@ class TrafficControlTest {
                 .isEqualTo("overhead 4");
     }
 
+    /** As tc prints a class that was added with {@code estimator 1s 8s}. */
+    @Test
+    void aBacklogIsReadBehindWhatARateEstimatorSays() {
+        String estimated = TREE.replace(" backlog 128Kb", " rate 2000bit 3pps backlog 128Kb");
+        assertThat(video(HtbClass.parse(estimated)).backlogBytes()).isEqualTo(131_072);
+    }
+
+    @Test
+    void whatTcSaysIsNotTakenForAMissingInterface() {
+        assertThat(TcProgram.whyNotShown("d9", "Cannot find device \"d9\"")).startsWith("no interface d9: correct the name");
+        assertThat(TcProgram.whyNotShown("d0", "Cannot open netlink socket: Too many open files"))
+                .isEqualTo("tc does not show the classes of d0: Cannot open netlink socket: Too many open files");
+        assertThat(TcProgram.whyNotChanged("RTNETLINK answers: Operation not permitted"))
+                .contains("CAP_NET_ADMIN");
+        assertThat(TcProgram.whyNotChanged("RTNETLINK answers: Invalid argument")).startsWith("tc refuses: ");
+    }
+
+    @Test
+    void whatIsThrownAndWhoInterruptsEndsNothing() throws Exception {
+        TcRule atOnce = new TcRule(
+                "eth1",
+                "1:10",
+                new TcRule.Trigger(null, null, null, 64_000L),
+                625_000,
+                null,
+                Duration.ZERO,
+                Duration.ofDays(1));
+        TrafficControl control = control(false, atOnce);
+        host.load(100_000, 0);
+        host.fault = new OutOfMemoryError("as the test says");
+        Thread thread = new Thread(control, "traffic control");
+        thread.setDaemon(true);
+        thread.start();
+        eventually().until(() -> state(control) == TcStatus.State.UNUSABLE);
+        assertThat(control.status().rules().get(0).why()).endsWith("OutOfMemoryError: as the test says");
+        thread.interrupt();
+        host.fault = null;
+        eventually().until(() -> state(control) == TcStatus.State.CHANGED);
+        control.close();
+        assertThat(video(host.tree).shares()).isEqualTo("2Mbit/s, ceil 4Mbit/s");
+        assertThat(said).hasSize(3); // That it failed, and the class there and back: each once.
+    }
+
+    private static TcStatus.State state(TrafficControl control) {
+        return control.status().rules().get(0).state();
+    }
+
+    /** As where the disk is full: a class whose rate could not be given back is not touched. */
+    @Test
+    void aClassIsNotChangedThatCannotBeWrittenDown() throws Exception {
+        TrafficControl control = control(false, rule("1:10", 5_000_000));
+        Files.createDirectory(folder.resolve("changes.new"));
+        host.load(100_000, 0);
+        look(control, 0, 15);
+        assertThat(host.asked).isEmpty();
+        assertThat(said)
+                .hasSize(2)
+                .anyMatch(line -> line.startsWith("cannot write down what is changed: "))
+                .endsWith("class 1:10 of eth1 is left as it is: what it had cannot be written down for the node after "
+                        + "this one");
+        Files.delete(folder.resolve("changes.new"));
+        look(control, 15, 125);
+        assertThat(host.asked).hasSize(1);
+    }
+
     @Test
     void aCongestedClassGetsItsRateAndWhatItHadWhenItIsCalm() {
         TrafficControl control = control(false, rule("1:10", 5_000_000));
@@ -134,7 +204,7 @@ class TrafficControlTest {
         String change = "class change dev eth1 parent 1:1 classid 1:10 htb rate ";
         assertThat(host.asked).containsExactly(change + "5000000bit ceil 5000000bit" + kept);
         assertThat(folder.resolve("changes")).hasContent("eth1 1:10 250000 500000 1600b 15Kb 625000 625000");
-        assertThat(control.status().rules().get(0).state()).isEqualTo("changed");
+        assertThat(control.status().rules().get(0).state()).isEqualTo(TcStatus.State.CHANGED);
 
         host.load(0, 0);
         look(control, 15, 115);
@@ -203,7 +273,7 @@ class TrafficControlTest {
                         "class 1:10 of eth1 is left as it is: tc refuses: no",
                         "class 1:77 of eth1 is left as it is: no class 1:77 of HTB: correct the number, or add the "
                                 + "class; there are 1:1, 1:10, 1:20");
-        assertThat(control.status().rules().get(0).state()).isEqualTo("unusable");
+        assertThat(control.status().rules().get(0).state()).isEqualTo(TcStatus.State.UNUSABLE);
         assertThat(folder.resolve("changes")).doesNotExist();
         host.refusal = null;
         look(control, 300, 410);
