@@ -518,6 +518,9 @@ TMN_INLINE int tmn_tcp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 			return tmn_met(TMN_PLAIN_NO_RULE, 1);
 	}
 	state = tmn_state(skb, plain, source, destination);
+	/* This host's own connections have sockets, too, and a mark would lead them, and no rule, to the node. */
+	if ((state || !begins) && bpf_map_lookup_elem(&tmn_plain_locals, plain->destination))
+		return tmn_met(TMN_PLAIN_LOCAL, 1);
 	if (state && !(begins && state == BPF_TCP_TIME_WAIT)) {
 		skb->mark = hook->mark;
 		return tmn_met(TMN_PLAIN_UP, 1);

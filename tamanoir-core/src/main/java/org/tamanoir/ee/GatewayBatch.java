@@ -5,6 +5,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.PlainHeaders;
 import org.tamanoir.gateway.PacketHeader;
 import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.routing.Addresses;
@@ -58,6 +59,9 @@ final class GatewayBatch implements UdpBatch {
         }
         int messages = 0;
         int next = 0;
+        if (packets == null) {
+            packets = memory.larger(null, 0, wholeOctets(count)); // Else it grows, as far as it can.
+        }
         for (int m = 0; m < count; m++) {
             PacketHeader front = header(under.addressHigh(m), under.addressLow(m));
             int head = front.length();
@@ -95,6 +99,16 @@ final class GatewayBatch implements UdpBatch {
             origins[messages++] = m;
         }
         return messages;
+    }
+
+    /** Returns the octets that all packets of a batch have at most. */
+    private int wholeOctets(int count) {
+        int whole = 0;
+        for (int m = 0; m < count; m++) {
+            int octets = under.end(m) - under.start(m);
+            whole += octets + (octets / Math.max(1, under.segmentBytes(m)) + 1) * PlainHeaders.MAX_BYTES;
+        }
+        return whole;
     }
 
     /** Returns memory with room for so many octets more behind those; null when there is none. */

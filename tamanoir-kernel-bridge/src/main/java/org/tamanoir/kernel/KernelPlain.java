@@ -83,11 +83,14 @@ final class KernelPlain implements PlainTraffic {
         if (wayUp != null || isReleased) {
             throw new LevelException("plain IP was attached, or closed, before");
         }
-        int port4 = v4 != null && forwards(FORWARDS_V4) ? v4.getPort() : 0;
-        int port6 = v6 != null && forwards(FORWARDS_V6) ? v6.getPort() : 0;
+        int port4 = v4 != null && isSet(FORWARDS_V4) ? v4.getPort() : 0;
+        int port6 = v6 != null && isSet(FORWARDS_V6) ? v6.getPort() : 0;
         if (port4 == 0 && port6 == 0) {
             throw new LevelException("this host forwards no packets: sysctl -w net.ipv4.ip_forward=1,"
                     + " and net.ipv6.conf.all.forwarding=1 for IPv6");
+        }
+        if (port4 != 0) {
+            refuseMarkedSources();
         }
         PlainTables tables = new PlainTables(config.rules());
         PlainDriver loaded = new PlainDriver(instance.number());
@@ -116,6 +119,18 @@ final class KernelPlain implements PlainTraffic {
         thread = beats;
     }
 
+    /** Where sources are looked up with the mark too, they would seem to be this host, and what goes up would be dropped. */
+    private void refuseMarkedSources() throws LevelException {
+        List<String> names = new ArrayList<>(List.of("all"));
+        names.addAll(config.interfaces());
+        for (String name : names) {
+            if (isSet(Path.of("/proc/sys/net/ipv4/conf", name, "src_valid_mark"))) {
+                throw new LevelException("net.ipv4.conf." + name + ".src_valid_mark is 1, by which the kernel drops what"
+                        + " rules send up: sysctl -w net.ipv4.conf." + name + ".src_valid_mark=0");
+            }
+        }
+    }
+
     private static String families(int port4, int port6) {
         if (port4 != 0 && port6 != 0) {
             return "";
@@ -125,7 +140,7 @@ final class KernelPlain implements PlainTraffic {
                 : "; IPv4 alone: IPv6 is not there or not forwarded (sysctl net.ipv6.conf.all.forwarding)";
     }
 
-    private static boolean forwards(Path setting) {
+    private static boolean isSet(Path setting) {
         try {
             return !Files.readString(setting).strip().equals("0");
         } catch (IOException absent) {

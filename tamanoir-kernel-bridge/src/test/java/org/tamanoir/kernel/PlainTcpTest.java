@@ -133,7 +133,11 @@ class PlainTcpTest {
     }
 
     private static ServerSocket listen(String address, int port) throws Exception {
-        return net.namespaces().in(net.server(), () -> {
+        return listen(net.server(), address, port);
+    }
+
+    private static ServerSocket listen(String namespace, String address, int port) throws Exception {
+        return net.namespaces().in(namespace, () -> {
             ServerSocket server = new ServerSocket();
             server.setReuseAddress(true);
             server.bind(at(address, port));
@@ -424,7 +428,27 @@ class PlainTcpTest {
         }
         assertThatThrownBy(() -> connect(at(TestNet.ROUTER4, PORT))).hasMessageContaining("refused");
         assertThat(met("local")).isEqualTo(1);
+        try (ServerSocket server = listen(net.router(), TestNet.ROUTER4, PORT);
+                Socket client = connect(at(TestNet.ROUTER4, PORT));
+                Socket accepted = accept(server)) {
+            goesOnAsItIs(client, accepted);
+        }
+        assertThat(met("local")).as("with all its segments").isGreaterThan(4);
         assertThat(met("up")).isZero();
+    }
+
+    @Test
+    void whereSourcesAreLookedUpByTheMarkNothingIsAttached() throws Exception {
+        net.namespaces().run(net.router(), "sysctl -qw net.ipv4.conf.all.src_valid_mark=1");
+        try {
+            PlainConfig config = config(BOTH, FailurePolicy.PASS);
+            plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
+            begin();
+            assertThat(plain.status().isThere()).isFalse();
+            assertThat(plain.status().detail()).contains("sysctl -w net.ipv4.conf.all.src_valid_mark=0");
+        } finally {
+            net.namespaces().run(net.router(), "sysctl -qw net.ipv4.conf.all.src_valid_mark=0");
+        }
     }
 
     private static void goesOnAsItIs(Socket client, Socket accepted) throws IOException {
