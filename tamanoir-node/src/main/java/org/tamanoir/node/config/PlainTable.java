@@ -133,6 +133,12 @@ final class PlainTable {
                             isIcmp ? "ICMP has no ports: write types" : "only ICMP has types: write ports");
             return null;
         }
+        if (types != null && types.isEmpty()) {
+            if (section.isEmptyList(TYPES.key())) {
+                section.problems().add(match.where(TYPES), "no type is here: name at least one, or leave types out");
+            }
+            return null; // Else what is wrong with them has been said.
+        }
         Set<IcmpType> wanted = !isIcmp ? Set.of() : types == null ? EnumSet.allOf(IcmpType.class) : Set.copyOf(types);
         try {
             return new PlainMatch(

@@ -107,6 +107,7 @@ class PlainTableTest {
                 "{match: {protocol: icmp, ports: 5}, service: a.B}|ICMP has no ports: write types",
                 "{match: {protocol: udp, types: [echo-reply]}, service: a.B}|only ICMP has types: write ports",
                 "{match: {protocol: icmp, types: [router-advertisement]}, service: a.B}|'router-advertisement' is no type that rules are for: must be one of echo-request",
+                "{match: {protocol: icmp, types: []}, service: a.B}|name at least one, or leave types out",
                 "{match: {protocol: icmp, router-alert: true}, service: a.B}|no Router Alert",
                 "{match: {protocol: udp, dscp: 64}, service: a.B}|64",
                 "{match: {protocol: udp, source: 10.0.0.0/8, destination: '::/0'}, service: a.B}|both must be of one family",
