@@ -82,7 +82,7 @@ public final class UpcallPath {
 
     /** Returns whether connections to this address end at this host. */
     public boolean isOfThisHost(InetAddress address) {
-        return mark == 0 || host.has(address); // Plain datagrams bring no connections.
+        return mark == 0 || host.has(address); // Plain connections come by gateways, of which nobody asks this.
     }
 
     /** Returns whether packets to this address end at this host, or are none that a router sends on. */

@@ -389,8 +389,8 @@ class AuthTcpTest extends TcpNodeTesting {
 
     /** Checks what claims to be from 10.1.0.0/16, and signs all. */
     private static void guardNames(TestNode node, AuthKey... keys) {
-        AuthRules rules = new AuthRules(
-                List.of(AuthRules.Guarded.of("10.1.0.0/16")), List.of(), List.of(signer(LAST)), 1024, 64);
+        AuthRules rules =
+                new AuthRules(List.of(AuthRules.Guarded.of("10.1.0.0/16")), List.of(), List.of(signer(LAST)), 1024, 64);
         node.environment.authentication().change(rules, List.of(), List.of(keys));
     }
 

@@ -11,8 +11,8 @@ import static org.tamanoir.ee.AuthTcpTest.signer;
 import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -137,8 +137,7 @@ class AuthUdpTest {
             eventually().until(() -> held.get() != null);
             guard(node.environment, signer(LAST), SENDER, LAST);
             PacketGuard far = holder(LAST);
-            PacketBuilder good =
-                    UdpTestNode.builder(end.address(), "holds", 2).authentication();
+            PacketBuilder good = UdpTestNode.builder(end.address(), "holds", 2).authentication();
             end.send(node.udp(), signed(good, SENDER));
             assertThat(far.check(UdpTestNode.parsed(end.next()))).isNull();
             Objects.requireNonNull(held.get()).resume(Verdict.FORWARD);

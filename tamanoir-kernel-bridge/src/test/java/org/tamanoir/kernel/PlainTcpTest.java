@@ -313,11 +313,12 @@ class PlainTcpTest {
         services.add(new ServiceDefinition(NAME, Forgetful::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
         start(BOTH, onFailure);
         isBroken();
-        eventually().untilAsserted(() -> assertThat(Objects.requireNonNull(started)
-                        .traffic()
-                        .drops()
-                        .get(DropReason.HOLD_EXPIRED))
-                .isEqualTo(1));
+        eventually()
+                .untilAsserted(() -> assertThat(Objects.requireNonNull(started)
+                                .traffic()
+                                .drops()
+                                .get(DropReason.HOLD_EXPIRED))
+                        .isEqualTo(1));
     }
 
     private static final class Forgetful extends Service {
@@ -351,8 +352,9 @@ class PlainTcpTest {
         plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
         begin();
         assertThat(plain.status().isThere()).isFalse();
-        eventually().untilAsserted(() -> assertThat(net.namespaces().run(net.router(), "cat /proc/net/tcp /proc/net/tcp6"))
-                .doesNotContainPattern(LISTENS));
+        eventually()
+                .untilAsserted(() -> assertThat(net.namespaces().run(net.router(), "cat /proc/net/tcp /proc/net/tcp6"))
+                        .doesNotContainPattern(LISTENS));
     }
 
     /** As under a flood of beginnings: the kernel keeps nothing of one, and knows it again by the number in its last segment. */

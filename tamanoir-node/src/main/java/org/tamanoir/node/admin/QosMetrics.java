@@ -38,9 +38,7 @@ final class QosMetrics {
             String help = "Whether a class of the host has another rate than was found: 1 or 0.";
             metrics.gauge("changed", help, status.dryRun() || rule.found() == null ? 0 : 1);
             metrics.gauge(
-                    "usable",
-                    "Whether a rule can be used: 1 or 0.",
-                    rule.state() == TcStatus.State.UNUSABLE ? 0 : 1);
+                    "usable", "Whether a rule can be used: 1 or 0.", rule.state() == TcStatus.State.UNUSABLE ? 0 : 1);
             metrics.counter("changes", "Changes of a class of the host, there and back.", rule.changes());
         }
     }

@@ -210,8 +210,7 @@ public final class TrafficControl implements Runnable, AutoCloseable {
         }
         try {
             if (!dryRun) {
-                if (!wish.isBack()
-                        && !remember(new LeftChanges.Left(each.rule.device(), wish.now(), wish.wanted()))) {
+                if (!wish.isBack() && !remember(new LeftChanges.Left(each.rule.device(), wish.now(), wish.wanted()))) {
                     say(each.refused(nowNs, "what it had cannot be written down for the node after this one"));
                     return;
                 }

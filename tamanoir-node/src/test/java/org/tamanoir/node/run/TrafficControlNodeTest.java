@@ -167,8 +167,7 @@ class TrafficControlNodeTest {
                 load.setDaemon(true);
                 load.start();
                 eventually().until(() -> tcClass().contains("rate 2Mbit ceil 2Mbit"));
-                assertThat(rule(node, 1).get("why").asString())
-                        .startsWith("no interface d9: correct the name");
+                assertThat(rule(node, 1).get("why").asString()).startsWith("no interface d9: correct the name");
             } finally {
                 ends.set(true);
             }

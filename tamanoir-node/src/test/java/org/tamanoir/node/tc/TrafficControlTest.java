@@ -137,12 +137,14 @@ class TrafficControlTest {
 
     @Test
     void whatTcSaysIsNotTakenForAMissingInterface() {
-        assertThat(TcProgram.whyNotShown("d9", "Cannot find device \"d9\"")).startsWith("no interface d9: correct the name");
+        assertThat(TcProgram.whyNotShown("d9", "Cannot find device \"d9\""))
+                .startsWith("no interface d9: correct the name");
         assertThat(TcProgram.whyNotShown("d0", "Cannot open netlink socket: Too many open files"))
                 .isEqualTo("tc does not show the classes of d0: Cannot open netlink socket: Too many open files");
         assertThat(TcProgram.whyNotChanged("RTNETLINK answers: Operation not permitted"))
                 .contains("CAP_NET_ADMIN");
-        assertThat(TcProgram.whyNotChanged("RTNETLINK answers: Invalid argument")).startsWith("tc refuses: ");
+        assertThat(TcProgram.whyNotChanged("RTNETLINK answers: Invalid argument"))
+                .startsWith("tc refuses: ");
     }
 
     @Test
