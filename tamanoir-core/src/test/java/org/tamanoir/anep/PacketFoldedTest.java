@@ -68,7 +68,8 @@ class PacketFoldedTest {
         payloadMemory.put(BEFORE, payload);
         assertThat(folded.packet().parse(headerMemory, 0, header.length)).isNull();
         folded.fold(payloadMemory, BEFORE, PAYLOAD);
-        assertThat(plain.packet().parse(ByteBuffer.wrap(whole.clone()), 0, whole.length)).isNull();
+        assertThat(plain.packet().parse(ByteBuffer.wrap(whole.clone()), 0, whole.length))
+                .isNull();
     }
 
     private static byte[] bytes(Packet packet) {
@@ -93,29 +94,37 @@ class PacketFoldedTest {
         Map<String, Use> uses = new LinkedHashMap<>();
         uses.put("nothing", packet -> "");
         uses.put("lengths", packet -> packet.length() + " " + packet.headerLength() + " " + packet.payloadLength());
-        uses.put("fields", packet -> packet.serviceKey() + " " + packet.classOfService() + " " + packet.hopBudget()
-                + packet.source() + packet.destination() + packet.previousNode());
+        uses.put(
+                "fields",
+                packet -> packet.serviceKey() + " " + packet.classOfService() + " " + packet.hopBudget()
+                        + packet.source() + packet.destination() + packet.previousNode());
         uses.put("an octet", packet -> packet.payloadOctet(0) + " " + packet.payloadOctet(PAYLOAD - 1));
         uses.put("the same class", packet -> packet.setClassOfService(3));
         uses.put("another class", packet -> packet.setClassOfService(7));
         uses.put("a key", packet -> done(() -> packet.setServiceKey(4711)));
         uses.put("a hop", packet -> done(() -> NodeOptions.setHopBudget(packet, 4)));
-        uses.put("this node", packet -> done(
-                () -> NodeOptions.setPreviousNode(packet, PreviousNode.of(new java.net.InetSocketAddress(other, 80)))));
+        uses.put(
+                "this node",
+                packet -> done(() -> NodeOptions.setPreviousNode(
+                        packet, PreviousNode.of(new java.net.InetSocketAddress(other, 80)))));
         uses.put("the ends", Packet::swapEnds);
         uses.put("a new option", packet -> packet.addOption(Option.TIMESTAMPS));
         uses.put("the payload, read", packet -> Arrays.toString(rest(packet.payload())));
-        uses.put("the payload, changed", packet -> done(() -> packet.payload().put(packet.payload().position() + 5, (byte) 99)));
+        uses.put(
+                "the payload, changed",
+                packet -> done(() -> packet.payload().put(packet.payload().position() + 5, (byte) 99)));
         uses.put("the packet, read", packet -> Arrays.toString(rest(packet.look())));
         uses.put("the buffer", packet -> packet.buffer().getShort(packet.offset() + Anep.LENGTH_AT));
         uses.put("an option's place", packet -> packet.buffer().getLong(packet.optionOffset(Option.SERVICE_KEY)));
         uses.put("a shorter payload", packet -> done(() -> packet.setPayload(ByteBuffer.allocate(7))));
         uses.put("a longer payload", packet -> done(() -> packet.setPayload(ByteBuffer.allocate(99))));
         uses.put("a new payload, left", packet -> packet.newPayload(10).remaining());
-        uses.put("a new payload, written", packet -> done(() -> {
-            packet.newPayload(50).put(packet.payload());
-            packet.commitPayload(PAYLOAD);
-        }));
+        uses.put(
+                "a new payload, written",
+                packet -> done(() -> {
+                    packet.newPayload(50).put(packet.payload());
+                    packet.commitPayload(PAYLOAD);
+                }));
         uses.put("a copy", packet -> Arrays.toString(bytes(packet.copy())));
         uses.put("its header", packet -> {
             byte[] header = new byte[packet.headerLength()];
@@ -156,7 +165,9 @@ class PacketFoldedTest {
         assertThat(headerMemory.array()).as("the header, which is others' too").isEqualTo(header);
         byte[] payload = new byte[PAYLOAD];
         payloadMemory.get(BEFORE, payload);
-        assertThat(payload).as("the payload where it came").isEqualTo(Arrays.copyOfRange(whole, header.length, whole.length));
+        assertThat(payload)
+                .as("the payload where it came")
+                .isEqualTo(Arrays.copyOfRange(whole, header.length, whole.length));
         Packet packet = folded.packet();
         assertThat(packet.buffer().getShort(packet.offset() + Anep.LENGTH_AT) & 0xFFFF)
                 .as("length in the header")
@@ -167,7 +178,8 @@ class PacketFoldedTest {
     void staysFoldedWhileItIsLookedAtAlone() {
         folded.lend();
         Packet packet = folded.packet();
-        assertThat(packet.payloadOctet(0) + packet.length() + packet.hopBudget()).isPositive();
+        assertThat(packet.payloadOctet(0) + packet.length() + packet.hopBudget())
+                .isPositive();
         assertThat(packet.setClassOfService(3)).isTrue();
         assertThat(folded.isFolded()).isTrue();
         assertThat(folded.takeBackUnmoved()).isTrue();

@@ -44,7 +44,9 @@ class SapfBoundsTest {
         assertThat(memory.larger(null, 0, 300 * KIB)).as("the same again").isSameAs(one);
         assertThat(memory.larger(null, 0, 1)).isNull();
         memory.give(one);
-        assertThat(memory.larger(null, 0, 1)).as("where there is nothing smaller").isSameAs(one);
+        assertThat(memory.larger(null, 0, 1))
+                .as("where there is nothing smaller")
+                .isSameAs(one);
     }
 
     @Test

@@ -125,8 +125,9 @@ final class KernelPlain implements PlainTraffic {
         names.addAll(config.interfaces());
         for (String name : names) {
             if (isSet(Path.of("/proc/sys/net/ipv4/conf", name, "src_valid_mark"))) {
-                throw new LevelException("net.ipv4.conf." + name + ".src_valid_mark is 1, by which the kernel drops what"
-                        + " rules send up: sysctl -w net.ipv4.conf." + name + ".src_valid_mark=0");
+                throw new LevelException(
+                        "net.ipv4.conf." + name + ".src_valid_mark is 1, by which the kernel drops what"
+                                + " rules send up: sysctl -w net.ipv4.conf." + name + ".src_valid_mark=0");
             }
         }
     }
