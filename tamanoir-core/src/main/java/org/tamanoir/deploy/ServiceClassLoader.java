@@ -27,8 +27,8 @@ import org.tamanoir.service.Service;
 /**
  * Defines the classes of one service version from a jar in memory. They see, in this order: {@code java.*} of the
  * JDK, {@code org.tamanoir.service}, {@code org.tamanoir.anep}, {@code org.tamanoir.nodeos}, {@code org.tamanoir.format},
- * {@code org.tamanoir.message} and {@code org.tamanoir.icmp} of the node, their own jar, the rest of the JDK.
- * Resources come from the jar alone. Classes of the jar get {@linkplain Checkpoints checkpoints} as they are defined;
+ * {@code org.tamanoir.message}, {@code org.tamanoir.icmp} and {@code org.tamanoir.rtp} of the node, their own jar, the
+ * rest of the JDK. Resources come from the jar alone. Classes of the jar get {@linkplain Checkpoints checkpoints} as they are defined;
  * what was verified is the jar before that.
  *
  * <p>This keeps libraries of node and services apart; it is no fence against hostile code, which can ask any class
@@ -66,7 +66,8 @@ final class ServiceClassLoader extends ClassLoader {
                 || className.startsWith("org.tamanoir.nodeos.")
                 || className.startsWith("org.tamanoir.format.")
                 || className.startsWith("org.tamanoir.message.")
-                || className.startsWith("org.tamanoir.icmp.");
+                || className.startsWith("org.tamanoir.icmp.")
+                || className.startsWith("org.tamanoir.rtp.");
     }
 
     /** Returns whether a class of the jar is ever defined, by its entry's name. */

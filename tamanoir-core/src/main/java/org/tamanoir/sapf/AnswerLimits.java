@@ -11,6 +11,9 @@ import java.util.Arrays;
  */
 final class AnswerLimits {
     private static final int PLACES = 1_024;
+    /** Of selectors that have missed, so many that what strangers send in a source's name leaves the source's own theirs. */
+    private static final int MISSED = 1 << 14;
+
     private static final long SECOND_NS = 1_000_000_000L;
     /** Answers to requests of one place: at once, and a second. */
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -21,11 +24,12 @@ final class AnswerLimits {
     private final long highFactor = RANDOM.nextLong() | 1;
 
     private final long lowFactor = RANDOM.nextLong() | 1;
+    private final long selectorFactor = RANDOM.nextLong() | 1;
 
     private final long[] answersNs = new long[PLACES];
-    private final long[] unknownNs = new long[PLACES];
+    private final long[] unknownNs = new long[MISSED];
     /** Octets of missed packets that were not answered. */
-    private final int[] missed = new int[PLACES];
+    private final int[] missed = new int[MISSED];
 
     AnswerLimits(long nowNs) {
         Arrays.fill(answersNs, nowNs - SECOND_NS);
@@ -34,6 +38,10 @@ final class AnswerLimits {
 
     private int place(long high, long low) {
         return (int) ((high * highFactor + low * lowFactor) >>> 54);
+    }
+
+    private int placeOfMissed(long high, long low, long selector) {
+        return (int) ((high * highFactor + low * lowFactor + selector * selectorFactor) >>> 50);
     }
 
     /** Returns whether a request from there is answered; counts it. A bucket whose level is a time (GCRA). */
@@ -48,11 +56,11 @@ final class AnswerLimits {
     }
 
     /**
-     * Returns whether a packet of that many octets, whose selector has missed, is answered: once a second, and when no
-     * fewer octets than those of the answer have come.
+     * Returns whether a packet of that many octets, whose selector has missed, is answered: once a second for each, and when
+     * no fewer octets than those of the answer have come.
      */
-    synchronized boolean tellsUnknown(long high, long low, int octets, long nowNs) {
-        int place = place(high, low);
+    synchronized boolean tellsUnknown(long high, long low, long selector, int octets, long nowNs) {
+        int place = placeOfMissed(high, low, selector);
         missed[place] = Math.min(Control.SELECTOR_OCTETS, missed[place] + octets);
         if (missed[place] < Control.SELECTOR_OCTETS || nowNs - unknownNs[place] < SECOND_NS) {
             return false;

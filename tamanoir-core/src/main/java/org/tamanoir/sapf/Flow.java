@@ -30,6 +30,9 @@ final class Flow {
     /** Requests since the last answer. */
     private volatile int asked;
 
+    /** When its source was told last that an answer has been read. */
+    private volatile long confirmedNs;
+
     /** The sending thread's. */
     private long nextAskNs;
 
@@ -40,6 +43,7 @@ final class Flow {
         this.nextAskNs = nowNs;
         this.silentUntilNs = nowNs;
         this.usedNs = nowNs;
+        this.confirmedNs = nowNs - SECOND_NS;
     }
 
     /** Returns the selector to send with now; {@link Selector#NONE} = send ANEP. The sending thread. */
@@ -73,7 +77,7 @@ final class Flow {
      * Takes a selector. It is used for three quarters of its lifetime, so that it never misses for being late; from the
      * half on it is refreshed.
      *
-     * @return whether the flow had none
+     * @return whether that is to be confirmed: the flow had another one, or none, and has not confirmed one for a second
      */
     boolean bound(long issued, long lifetimeNs, long nowNs) {
         boolean isNew = selector != issued || generation != to.generation();
@@ -82,7 +86,9 @@ final class Flow {
         refreshNs = nowNs + lifetimeNs / 2;
         generation = to.generation();
         selector = issued;
-        return isNew;
+        boolean confirms = isNew && nowNs - confirmedNs >= SECOND_NS;
+        confirmedNs = confirms ? nowNs : confirmedNs;
+        return confirms;
     }
 
     /** Has the flow stay ANEP for a while. */

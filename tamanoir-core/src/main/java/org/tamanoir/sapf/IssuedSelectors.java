@@ -82,6 +82,7 @@ final class IssuedSelectors {
         List<Binding> own = sources.getOrDefault(source, List.of());
         for (Binding each : own) {
             if (each.request == request && each.isFrom(high, low, port) && !each.isExpired(nowNs)) {
+                each.untilNs = nowNs + lifetimeNs;
                 return new Outcome(each, null);
             }
         }

@@ -32,6 +32,7 @@ public final class Sapf {
     };
 
     private static final int IP_AND_UDP_OCTETS = 28;
+    private static final int HOP_BUDGET_OCTETS = 4 * Option.HOP_BUDGET.words();
 
     private final SapfSettings settings;
     private final LongSupplier clockNs;
@@ -153,7 +154,7 @@ public final class Sapf {
 
     /** Tells a source, not too often, that its selector is not known, so that it goes back to ANEP. */
     void miss(SapfSocket socket, long selector, int octets, long high, long low, int port, long nowNs) {
-        if (limits.tellsUnknown(high, low, octets, nowNs)) {
+        if (limits.tellsUnknown(high, low, selector, octets, nowNs)) {
             unknown.increment();
             socket.answers().selector(Control.UNKNOWN, selector, high, low, port);
         }
@@ -168,11 +169,7 @@ public final class Sapf {
                     bind(socket, memory, at, octets, high, low, port, nowNs);
                 }
             }
-            case Control.REFRESH -> {
-                if (limits.answers(high, low, nowNs)) {
-                    refresh(socket, memory, content, high, low, port, nowNs);
-                }
-            }
+            case Control.REFRESH -> refresh(socket, memory, content, high, low, port, nowNs);
             case Control.BOUND -> {
                 long request = memory.getLong(content);
                 long selector = memory.getLong(content + 8);
@@ -244,6 +241,9 @@ public final class Sapf {
                     return Selector.NONE;
                 }
             }
+            if (!packet.has(Option.HOP_BUDGET) && octets + HOP_BUDGET_OCTETS > maxHeaderOctets) {
+                return Refused.TOO_LONG; // On its way to an active node it gets one.
+            }
         }
         return header;
     }
@@ -255,6 +255,7 @@ public final class Sapf {
             miss(socket, selector, Control.BOUND_OCTETS, high, low, port, nowNs);
             return;
         }
+        // Who does not read what is sent to the source does not know its selectors: no limit is to be shared with him.
         int lifetimeS = granted(memory.getInt(content + 16));
         binding.untilNs = nowNs + TimeUnit.SECONDS.toNanos(lifetimeS);
         issued.prove(binding);

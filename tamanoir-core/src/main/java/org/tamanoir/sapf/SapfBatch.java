@@ -269,8 +269,10 @@ final class SapfBatch implements UdpBatch {
         int wanted = next + octets + Octets.SLACK;
         ByteBuffer known = own;
         if (next == 0 && (known == null || known.capacity() < unfoldedOctets + Octets.SLACK)) {
-            ByteBuffer larger = sapf.memory().larger(known, 0, unfoldedOctets + Octets.SLACK);
-            larger = larger == null ? sapf.memory().larger(known, 0, wanted) : larger;
+            ByteBuffer larger = null;
+            for (int most = unfoldedOctets + Octets.SLACK; larger == null && most >= wanted; most /= 2) {
+                larger = sapf.memory().larger(known, 0, most); // All, or as much of it as there is.
+            }
             known = larger == null ? known : larger;
             own = known;
         }

@@ -197,6 +197,7 @@ class NewServiceCommandTest {
                             "org/tamanoir/format",
                             "org/tamanoir/message",
                             "org/tamanoir/icmp",
+                            "org/tamanoir/rtp",
                             "org/tamanoir/testkit");
             assertThat(jar.stream().map(JarEntry::getTimeLocal).distinct()).hasSize(1);
         }
