@@ -236,6 +236,14 @@ class ArchitectureTest {
             .resideInAnyPackage("org.tamanoir.icmp..", "org.tamanoir.anep..", JDK, ANNOTATIONS);
 
     @ArchTest
+    static final ArchRule rtpPacketsAreReadByActiveCode = classes()
+            .that()
+            .haveFullyQualifiedName("org.tamanoir.rtp.RtpPacket")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.rtp", "org.tamanoir.anep..", JDK, ANNOTATIONS);
+
+    @ArchTest
     static final ArchRule levelsArePortsAlone = classes()
             .that()
             .resideInAPackage("org.tamanoir.nodeos..")

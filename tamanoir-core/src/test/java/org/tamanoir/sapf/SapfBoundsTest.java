@@ -94,7 +94,8 @@ class SapfBoundsTest {
         AtomicLong clockNs = new AtomicLong(1);
         byte[] packet = SapfEnd.packet(1, "a");
         int header = packet.length - 1;
-        int growth = (header + 8 + 28 + 35) / 36; // What an empty packet becomes, with a hop budget, for each octet that came.
+        int growth = (header + 8 + 28 + 35)
+                / 36; // What an empty packet becomes, with a hop budget, for each octet that came.
         try (SapfEnd stingy = SapfEnd.issuing(clockNs, growth - 1, 1 << 20);
                 SapfEnd node = SapfEnd.issuing(clockNs, growth, 1 << 20);
                 SapfEnd toStingy = SapfEnd.asking(clockNs, stingy.address());
