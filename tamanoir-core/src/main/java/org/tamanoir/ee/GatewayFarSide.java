@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,18 +39,21 @@ final class GatewayFarSide {
     private final @Nullable RtpSources rtp;
     private final RtpPacket packet = new RtpPacket();
     private final InetSocketAddress near;
-    private final UdpSender back;
+    private final UdpSocket under;
     private final IoLoop loop;
     private final CoreThread thread;
     private final Traffic traffic;
-    /** Null before the first answer. */
-    private @Nullable UdpBatch batch;
+    /** Null before the first answer, and after the end: some MiB, which would stay while somebody knows the node. */
+    private @Nullable Carrier carrier;
 
     private boolean owned;
     private long sweptNs;
     private long lookedNs;
     private volatile boolean isLocal;
     private volatile long triedNs;
+
+    /** What answers are received into, and leave by. */
+    private record Carrier(UdpBatch batch, UdpSender back) {}
 
     GatewayFarSide(
             NodeContext context, UdpGateway gateway, GatewayFlows flows, @Nullable RtpSources rtp, UdpSocket under) {
@@ -59,10 +63,10 @@ final class GatewayFarSide {
         this.rtp = rtp;
         this.near = under.localAddress();
         this.traffic = new Traffic(context.tap(), "gateways");
-        this.back = under.newSender((high, low, port, packets, bytes, isFull) -> {});
+        this.under = under;
         this.triedNs = context.platform().nanoTime() - PAUSE_NS;
         this.loop = context.newLoop();
-        this.thread = new CoreThread("gateway " + near.getPort(), context.threads(), this::round, loop::close);
+        this.thread = new CoreThread("gateway " + near.getPort(), context.threads(), this::round, this::end);
     }
 
     /** Begins, when all ports of the node are bound. */
@@ -158,16 +162,22 @@ final class GatewayFarSide {
         }
     }
 
+    private void end() {
+        carrier = null;
+        loop.close();
+    }
+
     private void read(GatewayFlow flow, UdpSocket socket) {
-        UdpBatch answers = batch;
-        if (answers == null) {
-            answers = socket.newBatch();
-            batch = answers;
+        Carrier by = carrier;
+        if (by == null) {
+            by = new Carrier(
+                    socket.newBatch(), under.newSender((high, low, port, packets, bytes, isFull) -> {}));
+            carrier = by;
         }
         try {
-            int messages = socket.receive(answers);
+            int messages = socket.receive(by.batch());
             if (messages > 0) {
-                carry(flow, answers, messages);
+                carry(flow, by, messages);
             }
         } catch (IOException e) {
             LOG.debug("gateway {}: {}", near, e.getMessage());
@@ -175,7 +185,9 @@ final class GatewayFarSide {
         }
     }
 
-    private void carry(GatewayFlow flow, UdpBatch answers, int messages) {
+    private void carry(GatewayFlow flow, Carrier by, int messages) {
+        UdpBatch answers = by.batch();
+        UdpSender back = by.back();
         long sent = back.sentPackets();
         long bytes = back.sentBytes();
         flow.answered();
@@ -185,7 +197,9 @@ final class GatewayFarSide {
                 int at = answers.start(m);
                 do {
                     int length = Math.min(segment, answers.end(m) - at);
-                    carry(flow, answers, m, at, length);
+                    if (admits(flow, answers.buffer(m), at, length)) {
+                        back.add(answers.buffer(m), at, length, flow.high, flow.low, flow.port);
+                    }
                     at += segment;
                 } while (at < answers.end(m));
             }
@@ -199,13 +213,14 @@ final class GatewayFarSide {
         }
     }
 
-    private void carry(GatewayFlow flow, UdpBatch answers, int message, int at, int length) {
+    /** Counts a datagram as come; returns whether it may go back, else it is counted as dropped. */
+    private boolean admits(GatewayFlow flow, ByteBuffer memory, int at, int length) {
         traffic.in(length);
         if (!flow.takeAnswer(length + UdpReaction.HEADER_BYTES)) {
             traffic.drop(DropReason.AMPLIFICATION, gateway.to(), ServiceKey.NONE, length);
-            return;
+            return false;
         }
-        if (rtp != null && packet.read(answers.buffer(message), at, length) == null) {
+        if (rtp != null && packet.read(memory, at, length) == null) {
             rtp.take(
                     packet,
                     flow.high,
@@ -214,7 +229,7 @@ final class GatewayFarSide {
                     true,
                     context.platform().nanoTime());
         }
-        back.add(answers.buffer(message), at, length, flow.high, flow.low, flow.port);
+        return true;
     }
 
     /** Makes what datagrams to the far side leave by, for one thread; the socket of the first flow is there. */
