@@ -170,8 +170,7 @@ final class GatewayFarSide {
     private void read(GatewayFlow flow, UdpSocket socket) {
         Carrier by = carrier;
         if (by == null) {
-            by = new Carrier(
-                    socket.newBatch(), under.newSender((high, low, port, packets, bytes, isFull) -> {}));
+            by = new Carrier(socket.newBatch(), under.newSender((high, low, port, packets, bytes, isFull) -> {}));
             carrier = by;
         }
         try {
