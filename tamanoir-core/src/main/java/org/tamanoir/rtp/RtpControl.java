@@ -37,10 +37,17 @@ final class RtpControl {
             if (first >> 6 != 2 || length > end - next) {
                 return "RTCP of another version than 2, or beyond its datagram";
             }
-            if ((first & 0x20) != 0 && next + length != end) {
-                return "RTCP with padding in the midst";
+            int padding = 0;
+            if ((first & 0x20) != 0) {
+                padding = memory.get(next + length - 1) & 0xFF;
+                if (next + length != end) {
+                    return "RTCP with padding in the midst";
+                }
+                if (padding == 0 || padding % HEAD_OCTETS != 0 || padding > length - HEAD_OCTETS) {
+                    return "RTCP with padding of " + padding + " octets: a multiple of 4 that it has is wanted";
+                }
             }
-            String wrong = readOne(memory, next, length, memory.get(next + 1) & 0xFF, first & 0x1F, said);
+            String wrong = readOne(memory, next, length - padding, memory.get(next + 1) & 0xFF, first & 0x1F, said);
             if (wrong != null) {
                 return wrong;
             }
@@ -51,8 +58,12 @@ final class RtpControl {
 
     private static @Nullable String readOne(ByteBuffer memory, int at, int length, int type, int count, Said said) {
         if (type == BYE) {
-            if (HEAD_OCTETS + count * SSRC_OCTETS > length) {
+            int reason = HEAD_OCTETS + count * SSRC_OCTETS;
+            if (reason > length) {
                 return "RTCP BYE of " + count + " sources beyond its end";
+            }
+            if (reason < length && reason + 1 + (memory.get(at + reason) & 0xFF) > length) {
+                return "RTCP BYE with a reason beyond its end";
             }
             for (int i = 0; i < count; i++) {
                 said.bye(memory.getInt(at + HEAD_OCTETS + i * SSRC_OCTETS));

@@ -32,7 +32,8 @@ public final class RtpPacket {
 
     /** Reads the payload of a packet, as {@link #read(ByteBuffer, int, int)}. */
     public @Nullable String read(Packet packet) {
-        return read(packet.buffer(), packet.payloadOffset(), packet.payloadLength());
+        ByteBuffer whole = packet.look();
+        return read(whole, whole.position() + packet.headerLength(), packet.payloadLength());
     }
 
     /**

@@ -145,6 +145,11 @@ class RtpSourcesTest {
                 "82c9 0001 0000 0007|RTCP report of 2 blocks beyond its end",
                 "80c9 0002 0000 0007|RTCP of another version than 2, or beyond its datagram",
                 "a0c9 0001 0000 0007 80c9 0001 0000 0007|RTCP with padding in the midst",
+                "a0c9 0002 0000 0007 0000 00ff|RTCP with padding of 255 octets: a multiple of 4 that it has is wanted",
+                "a0c9 0002 0000 0007 0000 0000|RTCP with padding of 0 octets: a multiple of 4 that it has is wanted",
+                "a0c9 0002 0000 0007 0000 0003|RTCP with padding of 3 octets: a multiple of 4 that it has is wanted",
+                "a1c9 0007 0000 0007 0000 0001 0000 0002 0000 0003 0000 0004 0000 0005 0000 0004|RTCP report of 1 blocks beyond its end",
+                "81cb 0002 0000 0007 ff00 0000|RTCP BYE with a reason beyond its end",
                 "9fcb 0001 0000 0007|RTCP BYE of 31 sources beyond its end",
                 "80c9 0001 0000 0007 80c9|RTCP of 2 octets: at least 4 are wanted"
             })
