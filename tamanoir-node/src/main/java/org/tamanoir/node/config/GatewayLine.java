@@ -57,6 +57,9 @@ public record GatewayLine(
             throw new IllegalArgumentException(
                     "'" + text + "' leads to every address: name the one that the far side has");
         }
+        if (to.getAddress().isMulticastAddress() || to.getAddress().getHostAddress().equals("255.255.255.255")) {
+            throw new IllegalArgumentException("'" + text + "' leads to many hosts: name the address of one");
+        }
         if (isUdp != isOfUdp(parts[1])) {
             throw new IllegalArgumentException("'" + text + "' is no gateway: UDP, with '" + UDP
                     + "' in front, has the formats '" + DATAGRAMS + "', '" + RTP + "' and '" + RTP

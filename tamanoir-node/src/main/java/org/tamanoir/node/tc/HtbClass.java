@@ -117,8 +117,10 @@ record HtbClass(
     /** Returns what is kept, with the bursts that a class had. */
     static Map<String, String> merged(Map<String, String> now, Map<String, String> had) {
         Map<String, String> merged = new LinkedHashMap<>(now);
-        merged.replaceAll(
-                (key, value) -> had.getOrDefault(key, value).equals("-") ? value : had.getOrDefault(key, value));
+        merged.replaceAll((key, value) -> {
+            String before = key.endsWith("burst") ? had.getOrDefault(key, value) : value;
+            return before.equals("-") ? value : before;
+        });
         return merged;
     }
 

@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -41,7 +43,10 @@ public final class TrafficControl implements Runnable, AutoCloseable {
     /** Of a node that crashed, and not given back yet. */
     private List<LeftChanges.Left> stale = List.of();
 
+    private final Set<LeftChanges.Left> saidOfStale = new HashSet<>();
     private boolean isRecovered;
+    /** When that was tried last; null = before the first look. */
+    private @Nullable Long recoveredNs;
 
     private final CountDownLatch closing = new CountDownLatch(1);
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -119,21 +124,25 @@ public final class TrafficControl implements Runnable, AutoCloseable {
         }
     }
 
-    /** Gives back what a node before this one could not, once. */
+    /** Reads what a node before this one could not give back, once, and gives it back. */
     void recover() {
         if (isRecovered) {
             return;
         }
-        List<LeftChanges.Left> left;
+        isRecovered = true;
         try {
-            left = file.read();
+            stale = file.read();
         } catch (IOException | RuntimeException e) {
             report.accept("what a node before this one changed is not known: " + e.getMessage());
-            isRecovered = true;
             return;
         }
+        giveBackStale();
+    }
+
+    /** Gives back what a node before this one left, as far as that can be done now. */
+    private void giveBackStale() {
         List<LeftChanges.Left> kept = new ArrayList<>();
-        for (LeftChanges.Left each : left) {
+        for (LeftChanges.Left each : stale) {
             String what = "class " + each.found().id() + " of " + each.device() + " was left at "
                     + each.given().shares() + " by a node that did not end in order; it had "
                     + each.found().shares();
@@ -150,19 +159,35 @@ public final class TrafficControl implements Runnable, AutoCloseable {
                     report.accept(what + ", and has that again");
                 }
             } catch (HostException e) {
-                report.accept(what + ", and cannot get that back: " + e.getMessage());
+                if (saidOfStale.add(each)) {
+                    report.accept(what + ", and cannot get that back: " + e.getMessage() + "; tried again");
+                }
                 kept.add(each);
             }
         }
+        boolean isLess = kept.size() < stale.size();
         stale = kept;
-        isRecovered = true;
-        if (kept.size() < left.size()) {
+        if (isLess) {
             remember();
         }
     }
 
+    /** Returns whether a class has what a node before this one gave it: what it had then is not what it has now. */
+    private boolean isStale(TcRule rule) {
+        return !dryRun
+                && stale.stream()
+                        .anyMatch(each -> each.device().equals(rule.device())
+                                && each.found().id().equals(rule.classId()));
+    }
+
     /** Looks at all classes once, and changes what is to be changed: what makes room first. */
     void look(long nowNs) {
+        if (recoveredNs == null) {
+            recoveredNs = nowNs;
+        } else if (!stale.isEmpty() && !dryRun && nowNs - recoveredNs >= LOOK_AGAIN_NS) {
+            recoveredNs = nowNs;
+            giveBackStale();
+        }
         QosStatus now = qos.get();
         rules.forEach((device, ofDevice) -> {
             Long failed = failedNs.get(device);
@@ -184,6 +209,10 @@ public final class TrafficControl implements Runnable, AutoCloseable {
         Map<String, HtbClass> tree = new LinkedHashMap<>(host.show(device));
         Map<RuleControl, RuleControl.Wish> wishes = new LinkedHashMap<>();
         for (RuleControl each : ofDevice) {
+            if (isStale(each.rule)) {
+                say(each.unusable("what a node before this one gave it cannot be taken back yet"));
+                continue;
+            }
             HtbClass htb = tree.get(each.rule.classId());
             String taken = each.takenOver(htb);
             if (taken != null) {
@@ -261,6 +290,9 @@ public final class TrafficControl implements Runnable, AutoCloseable {
 
     /** Gives back all that is changed: what makes room first. */
     void giveBack(long nowNs) {
+        if (!stale.isEmpty() && !dryRun) {
+            giveBackStale();
+        }
         List<RuleControl> changed = controls().stream()
                 .filter(each -> each.left() != null)
                 .sorted(Comparator.comparing(RuleControl::wasLowered))

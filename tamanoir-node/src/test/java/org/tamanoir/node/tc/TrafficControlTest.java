@@ -307,6 +307,50 @@ class TrafficControlTest {
     }
 
     @Test
+    void whatACrashedNodeLeftIsTriedAgainAndNoRuleTakesItForFound() {
+        TrafficControl crashed = control(false, rule("1:10", 5_000_000));
+        host.load(100_000, 0);
+        look(crashed, 0, 15);
+        host.refusal = "busy";
+        TrafficControl next = control(false, rule("1:10", 5_000_000));
+        next.recover();
+        look(next, 0, 95);
+        assertThat(video(host.tree).shares()).isEqualTo("5Mbit/s, ceil 5Mbit/s");
+        assertThat(next.status().rules().get(0).state()).isEqualTo(TcStatus.State.UNUSABLE);
+        host.refusal = null;
+        host.load(0, 0);
+        look(next, 100, 105);
+        assertThat(video(host.tree).shares()).isEqualTo("2Mbit/s, ceil 4Mbit/s");
+        assertThat(Files.exists(folder.resolve("changes"))).isFalse();
+        assertThat(next.status().rules().get(0).state()).isEqualTo(TcStatus.State.AS_FOUND);
+    }
+
+    @Test
+    void whatSomebodyElseSetBesideTheRateStays() {
+        TrafficControl control = control(false, rule("1:10", 5_000_000));
+        host.load(100_000, 0);
+        look(control, 0, 15);
+        HtbClass now = video(host.tree);
+        Map<String, String> kept = new LinkedHashMap<>(now.kept());
+        kept.put("prio", "5");
+        host.tree.put(
+                "1:10",
+                new HtbClass(
+                        now.id(),
+                        now.parent(),
+                        kept,
+                        "",
+                        now.rateBytesPerSecond(),
+                        now.ceilBytesPerSecond(),
+                        now.sentBytes(),
+                        0,
+                        0));
+        control.giveBack(TimeUnit.SECONDS.toNanos(21));
+        assertThat(video(host.tree).shares()).isEqualTo("2Mbit/s, ceil 4Mbit/s");
+        assertThat(video(host.tree).kept()).containsEntry("prio", "5");
+    }
+
+    @Test
     void aClassThatSomebodyElseChangedIsTheirs() {
         TrafficControl control = control(false, rule("1:10", 5_000_000));
         host.load(100_000, 0);
