@@ -57,7 +57,8 @@ public record GatewayLine(
             throw new IllegalArgumentException(
                     "'" + text + "' leads to every address: name the one that the far side has");
         }
-        if (to.getAddress().isMulticastAddress() || to.getAddress().getHostAddress().equals("255.255.255.255")) {
+        if (to.getAddress().isMulticastAddress()
+                || to.getAddress().getHostAddress().equals("255.255.255.255")) {
             throw new IllegalArgumentException("'" + text + "' leads to many hosts: name the address of one");
         }
         if (isUdp != isOfUdp(parts[1])) {
