@@ -415,7 +415,7 @@ public class PathBenchmark {
         }
 
         @Override
-        public @Nullable DropReason forwardInTransit(Packet packet) {
+        public @Nullable DropReason forwardInTransit(Packet packet, long answerBytes) {
             return null;
         }
     }
