@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -304,15 +305,17 @@ public final class HttpListener implements AutoCloseable {
             HttpConnection connection = request.connection();
             connections.busy(ends(connection));
             set(connection, hasBody(request) ? limits.bodyMs : 0);
+            AtomicBoolean isLast = new AtomicBoolean();
             request.response().headersEndHandler(begun -> {
                 if (isLeaving) {
+                    isLast.set(true);
                     request.response().putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
                 }
             });
             request.response().endHandler(answered -> {
                 connections.idle(ends(connection));
                 set(connection, limits.idleMs);
-                if (isLeaving) { // Its end may be what the loop learns of next.
+                if (isLast.get()) { // It has said so. The request's end may be what the loop learns of next.
                     vertx.runOnContext(next -> closeAfter(request));
                 }
             });
