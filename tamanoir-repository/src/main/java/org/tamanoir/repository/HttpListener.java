@@ -315,7 +315,8 @@ public final class HttpListener implements AutoCloseable {
             request.response().endHandler(answered -> {
                 connections.idle(ends(connection));
                 set(connection, limits.idleMs);
-                if (isLast.get()) { // It has said so. The request's end may be what the loop learns of next.
+                // It has said so, or has gone on until now. The request's end may be what the loop learns of next.
+                if (isLast.get() || isLeaving && request.response().isChunked()) {
                     vertx.runOnContext(next -> closeAfter(request));
                 }
             });
