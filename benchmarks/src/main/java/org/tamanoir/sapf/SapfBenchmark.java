@@ -126,7 +126,7 @@ public class SapfBenchmark {
     /** Parses each header and looks its service up. */
     @Benchmark
     @OperationsPerInvocation(PACKETS)
-    public int anep() {
+    public int headers() {
         return serve(anep, 1);
     }
 
