@@ -42,7 +42,12 @@ public final class FlowTable<F extends FlowTable.Flow> {
 
     /** Returns what is kept for the packet's flow; {@link #header} is the packet's from then on. */
     public F of(Packet packet) {
-        header.read(packet);
+        return of(packet, 0);
+    }
+
+    /** Does as {@link #of(Packet)} where flows are parted further, as by a source's number in the payload. */
+    public F of(Packet packet, int part) {
+        header.read(packet, part);
         F found = last;
         if (found != null && header.equals(found.header())) {
             return found;

@@ -20,6 +20,7 @@ public final class Header {
     private ByteBuffer octets = ByteBuffer.allocate(128);
     private int length;
     private int typeId;
+    private int part;
     private int sequenceAt = NONE;
     private int timestampsAt = NONE;
     private int checksumAt = NONE;
@@ -37,6 +38,12 @@ public final class Header {
 
     /** Takes the header of this packet in place of the one before; allocates only for one longer than all before. */
     public Header read(Packet packet) {
+        return read(packet, 0);
+    }
+
+    /** Does as {@link #read(Packet)}. @param ofPart parts the flow further: packets of one flow have the same */
+    Header read(Packet packet, int ofPart) {
+        part = ofPart;
         length = packet.headerLength();
         if (octets.capacity() < length) {
             octets = ByteBuffer.allocate(length);
@@ -71,6 +78,7 @@ public final class Header {
         copy.octets = ByteBuffer.allocate(length).put(0, octets, 0, length);
         copy.length = length;
         copy.typeId = typeId;
+        copy.part = part;
         copy.sequenceAt = sequenceAt;
         copy.timestampsAt = timestampsAt;
         copy.checksumAt = checksumAt;
@@ -116,7 +124,7 @@ public final class Header {
 
     @Override
     public boolean equals(@Nullable Object other) {
-        if (!(other instanceof Header that) || that.length != length || that.typeId != typeId) {
+        if (!(other instanceof Header that) || that.length != length || that.typeId != typeId || that.part != part) {
             return false;
         }
         for (int at = 0; at < length; at += Integer.BYTES) {
@@ -129,7 +137,7 @@ public final class Header {
 
     @Override
     public int hashCode() {
-        long value = hash.add(KeyedHash.BEGIN, typeId);
+        long value = hash.add(hash.add(KeyedHash.BEGIN, typeId), part);
         for (int at = 0; at < length; at += Integer.BYTES) {
             value = hash.add(value, octets.getInt(at));
         }

@@ -96,6 +96,11 @@ final class Resampler {
         input = new int[filter.taps() - 1];
     }
 
+    /** Has the next output so far behind the last input. @param parts of an input sample, up of them; 0 to down − 1 */
+    void align(int parts) {
+        position = parts;
+    }
+
     /** Takes samples from index 0, and writes what comes of them to index 0 of {@code target}. Returns how many. */
     int resample(int[] samples, int count, int[] target) {
         int before = filter.taps() - 1;

@@ -12,21 +12,23 @@ import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
 
 /**
- * Sends on in another form, or in less of it: sound ({@link SoundMode}), pictures ({@link PictureMode}), films ({@link
- * FilmMode}), or what a program makes of it ({@link ProgramMode}).
+ * Sends on in another form, or in less of it: sound ({@link SoundMode}, in RTP {@link RtpMode}), pictures ({@link
+ * PictureMode}), films ({@link FilmMode}), or what a program makes of it ({@link ProgramMode}).
  *
  * <table><caption>Settings</caption>
  * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code mode}</td><td>{@code sound}</td><td>{@code sound}, {@code pictures}, {@code film}, {@code program}</td></tr>
+ * <tr><td>{@code mode}</td><td>{@code sound}</td><td>{@code sound}, {@code rtp}, {@code pictures}, {@code film},
+ * {@code program}</td></tr>
  * <tr><td>{@code flows}</td><td>1024</td><td>1 to 65,536: flows at once; the one that was silent for longest gives
  * way</td></tr>
- * <tr><td>{@code failure}</td><td>{@code drop}</td><td>{@code drop}, {@code pass}: what becomes of pictures that will not
- * do, and of packets whose process has failed</td></tr>
+ * <tr><td>{@code failure}</td><td>{@code drop}</td><td>{@code drop}, {@code pass}: what becomes of RTP and pictures that
+ * will not do, and of packets whose process has failed</td></tr>
  * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run</td></tr>
- * <tr><td>{@code from}, {@code to}</td><td>{@code ulaw}, {@code pcm}</td><td>sound: {@code ulaw}, {@code alaw}, {@code
- * pcm}, which has 16 bits in network order</td></tr>
- * <tr><td>{@code from-rate}, {@code to-rate}</td><td>8000, {@code from-rate}</td><td>sound: multiples of 8,000 up to
- * 48,000 samples a second</td></tr>
+ * <tr><td>{@code from}, {@code to}</td><td>{@code ulaw}, {@code pcm}</td><td>sound, rtp: {@code ulaw}, {@code alaw},
+ * {@code pcm}, which has 16 bits in network order</td></tr>
+ * <tr><td>{@code from-rate}, {@code to-rate}</td><td>8000, {@code from-rate}</td><td>sound, rtp: multiples of 8,000
+ * up to 48,000 samples a second; of G.711 in RTP 8,000</td></tr>
+ * <tr><td>{@code from-type}, {@code to-type}</td><td>96</td><td>rtp: 96 to 127, payload types of {@code pcm}</td></tr>
  * <tr><td>{@code format}, {@code quality}, {@code scale}</td><td>{@code jpeg}, 75, 100</td><td>pictures: {@code jpeg} or
  * {@code png}; 1 to 100, of JPEG; 1 to 100 percent of width and height</td></tr>
  * <tr><td>{@code max-pixels}, {@code max-bytes}</td><td>4 Mi, 1 MiB</td><td>pictures: 1 to 64 Mi; 1 KiB to 64 MiB</td></tr>
@@ -54,6 +56,7 @@ import org.tamanoir.services.NextService;
 public final class Transcode extends Service {
     private enum Kind {
         SOUND("from", "to", "from-rate", "to-rate"),
+        RTP("from", "to", "from-rate", "to-rate", "from-type", "to-type", "failure"),
         PICTURES("format", "quality", "scale", "max-pixels", "max-bytes", "memory", "decoders", "failure"),
         FILM("kinds", "class-i", "class-p", "class-b", "percent", "rate-kbit"),
         PROGRAM(
@@ -91,6 +94,7 @@ public final class Transcode extends Service {
         TranscodeControl control = control(TranscodeControl.class);
         mode = switch (kind) {
             case SOUND -> new SoundMode(config, next, exit);
+            case RTP -> new RtpMode(config, next, exit, failure);
             case PICTURES -> new PictureMode(config, next, exit, control, failure);
             case FILM -> new FilmMode(config, next, exit);
             case PROGRAM -> new ProgramMode(config, next, exit, control, failure);
