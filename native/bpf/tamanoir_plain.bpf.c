@@ -109,6 +109,7 @@ struct tmn_plain {
 	__u32 alert;		/* 1: it has a Router Alert */
 	__u32 datagrams;	/* several that the kernel joined */
 	__u32 protocol;		/* IPPROTO_UDP, IPPROTO_TCP, or IPPROTO_ICMP, also of ICMPv6 */
+	__u32 total;		/* octets of the longest IP packet; of UDP and ICMP alone */
 	__u32 octets;		/* this and what follows of ICMP messages alone */
 	__u32 type;		/* as on the wire */
 	__u32 code;
@@ -192,7 +193,15 @@ TMN_INLINE int tmn_may_alert(struct tmn_plain_beat *beat, const struct tmn_plain
 	return 1;
 }
 
-/* Where an ICMP message begins, in octets from the link header. */
+/* Octets of the IP header, with a Router Alert. */
+TMN_INLINE __u32 tmn_ip_octets(const struct tmn_plain *plain)
+{
+	if (plain->is_ipv6)
+		return sizeof(struct ipv6hdr) + plain->alert * 8;
+	return sizeof(struct iphdr) + plain->alert * 4;
+}
+
+/* Where an ICMP message begins, in octets from the link header; such with a Router Alert are not read. */
 TMN_INLINE __u32 tmn_icmp_at(const struct tmn_plain *plain)
 {
 	return ETH_HLEN + (plain->is_ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
@@ -313,10 +322,11 @@ static __noinline int tmn_assign(struct __sk_buff *skb, const struct tmn_plain *
 }
 
 /*
- * Whether the way to the destination leaves by an interface that has the program: what comes back mostly comes in by
- * the same, and would else pass the socket that it is for.
+ * The number of the interface by which an IP packet of so many octets leaves; 0 octets = whatever its length. 0 when
+ * there is no way, TMN_WAY_NARROW when it takes no such length.
  */
-static __noinline int tmn_comes_back(struct __sk_buff *skb, const struct tmn_plain *plain)
+#define TMN_WAY_NARROW (~0u)
+static __noinline __u32 tmn_way(struct __sk_buff *skb, const struct tmn_plain *plain, __u32 octets)
 {
 	struct bpf_fib_lookup way = {};
 	long found;
@@ -324,6 +334,7 @@ static __noinline int tmn_comes_back(struct __sk_buff *skb, const struct tmn_pla
 	if (!plain)
 		return 0;
 	way.ifindex = skb->ifindex;
+	way.tot_len = octets;
 	if (plain->is_ipv6) {
 		way.family = TMN_AF_INET6;
 		__builtin_memcpy(way.ipv6_src, plain->source, sizeof(way.ipv6_src));
@@ -334,16 +345,40 @@ static __noinline int tmn_comes_back(struct __sk_buff *skb, const struct tmn_pla
 		way.ipv4_dst = plain->destination[3];
 	}
 	found = bpf_fib_lookup(skb, &way, sizeof(way), 0);
-	return (found == BPF_FIB_LKUP_RET_SUCCESS || found == BPF_FIB_LKUP_RET_NO_NEIGH) &&
-	       bpf_map_lookup_elem(&tmn_plain_interfaces, &way.ifindex);
+	if (found == BPF_FIB_LKUP_RET_FRAG_NEEDED)
+		return TMN_WAY_NARROW;
+	return found == BPF_FIB_LKUP_RET_SUCCESS || found == BPF_FIB_LKUP_RET_NO_NEIGH ? way.ifindex : 0;
+}
+
+/*
+ * Whether the way to the destination leaves by an interface that has the program: what comes back mostly comes in by
+ * the same, and would else pass the socket that it is for.
+ */
+TMN_INLINE int tmn_comes_back(struct __sk_buff *skb, const struct tmn_plain *plain)
+{
+	__u32 interface = tmn_way(skb, plain, 0);
+
+	return interface && bpf_map_lookup_elem(&tmn_plain_interfaces, &interface);
+}
+
+/* The state of the socket here that a connection has; 0 when it has none. */
+TMN_INLINE __u32 tmn_state_of(struct __sk_buff *skb, struct bpf_sock_tuple *tuple, __u32 octets)
+{
+	struct bpf_sock *sk = bpf_skc_lookup_tcp(skb, tuple, octets, BPF_F_CURRENT_NETNS, 0);
+	__u32 state;
+
+	if (!sk)
+		return 0;
+	state = sk->state;
+	bpf_sk_release(sk);
+	return state == BPF_TCP_LISTEN ? 0 : state;
 }
 
 /* The state of the socket here that a segment's connection has; 0 when it has none. */
 static __noinline __u32 tmn_state(struct __sk_buff *skb, const struct tmn_plain *plain, __be16 from, __be16 to)
 {
 	struct bpf_sock_tuple tuple = {};
-	__u32 octets = sizeof(tuple.ipv4), state;
-	struct bpf_sock *sk;
+	__u32 octets = sizeof(tuple.ipv4);
 
 	if (!plain)
 		return 0;
@@ -359,12 +394,7 @@ static __noinline __u32 tmn_state(struct __sk_buff *skb, const struct tmn_plain 
 		tuple.ipv4.sport = from;
 		tuple.ipv4.dport = to;
 	}
-	sk = bpf_skc_lookup_tcp(skb, &tuple, octets, BPF_F_CURRENT_NETNS, 0);
-	if (!sk)
-		return 0;
-	state = sk->state;
-	bpf_sk_release(sk);
-	return state == BPF_TCP_LISTEN ? 0 : state;
+	return tmn_state_of(skb, &tuple, octets);
 }
 
 /*
@@ -437,6 +467,8 @@ TMN_INLINE int tmn_lift(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 		return tmn_met(TMN_PLAIN_LIMITED, plain->datagrams);
 	if (is_tcp && !tmn_comes_back(skb, plain))
 		return tmn_met(TMN_PLAIN_ONE_WAY, 1);
+	if (!is_tcp && tmn_way(skb, plain, plain->total) == TMN_WAY_NARROW)
+		return tmn_met(TMN_PLAIN_WAY, plain->datagrams);
 	if (is_icmp && !tmn_is_sound(skb, plain))
 		return tmn_met(TMN_PLAIN_CHECKSUM, 1);
 	if (is_tcp)
@@ -471,8 +503,11 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 	plain->protocol = IPPROTO_UDP;
 	if (octets != ip_octets || octets < sizeof(*udp) || octets > TMN_PLAIN_LONGEST)
 		return tmn_met(TMN_PLAIN_LENGTH, 1);
-	if (skb->gso_size && skb->gso_size < octets)
+	plain->total = tmn_ip_octets(plain) + octets;
+	if (skb->gso_size && skb->gso_size < octets) {
 		plain->datagrams = (octets - sizeof(*udp) + skb->gso_size - 1) / skb->gso_size;
+		plain->total = tmn_ip_octets(plain) + sizeof(*udp) + skb->gso_size;
+	}
 	rules = tmn_fitting(&tmn_plain_destinations, plain->destination, rules, hook->any_destination);
 	rules = tmn_fitting(&tmn_plain_sources, plain->source, rules, hook->any_source);
 	rules = tmn_fitting_mark(skb->mark, rules, hook->any_mark);
@@ -568,6 +603,68 @@ TMN_INLINE __u32 tmn_icmp_type(__u32 is_ipv6, __u32 type, __u32 code)
 	}
 }
 
+/* Whether a connection with these ports may be the node's: a rule for TCP is for one of them. */
+TMN_INLINE int tmn_has_rule(const struct tmn_plain_hook *hook, __be16 one, __be16 other)
+{
+	__u32 port = bpf_ntohs(one);
+	__u64 rules = 0, *of_port;
+
+	of_port = bpf_map_lookup_elem(&tmn_plain_ports, &port);
+	if (of_port)
+		rules = *of_port;
+	port = bpf_ntohs(other);
+	of_port = bpf_map_lookup_elem(&tmn_plain_ports, &port);
+	if (of_port)
+		rules |= *of_port;
+	return !!(rules & hook->tcp);
+}
+
+/*
+ * Whether a message says of a segment of the node's that it did not arrive, as when a link behind takes less: then it is
+ * for the node's socket, which the mark finds. Its destination is where that segment came from, the other end's address.
+ */
+static __noinline int tmn_is_of_connection(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
+					   const struct tmn_plain *plain)
+{
+	struct bpf_sock_tuple tuple = {};
+	__u32 at, octets;
+	__be16 ports[2];
+
+	if (!hook || !plain)
+		return 0;
+	at = tmn_icmp_at(plain) + TMN_ICMP_HEADER;
+	if (plain->is_ipv6) {
+		struct ipv6hdr ip;
+
+		if (bpf_skb_load_bytes(skb, at, &ip, sizeof(ip)) || ip.version != 6 || ip.nexthdr != IPPROTO_TCP ||
+		    bpf_skb_load_bytes(skb, at + sizeof(ip), ports, sizeof(ports)))
+			return 0;
+		octets = sizeof(tuple.ipv6);
+		__builtin_memcpy(tuple.ipv6.saddr, &ip.daddr, sizeof(tuple.ipv6.saddr));
+		__builtin_memcpy(tuple.ipv6.daddr, &ip.saddr, sizeof(tuple.ipv6.daddr));
+		tuple.ipv6.sport = ports[1];
+		tuple.ipv6.dport = ports[0];
+		if (tuple.ipv6.daddr[0] != plain->destination[0] || tuple.ipv6.daddr[1] != plain->destination[1] ||
+		    tuple.ipv6.daddr[2] != plain->destination[2] || tuple.ipv6.daddr[3] != plain->destination[3])
+			return 0;
+	} else {
+		struct iphdr ip;
+
+		if (bpf_skb_load_bytes(skb, at, &ip, sizeof(ip)) || ip.version != 4 || ip.ihl != 5 ||
+		    ip.protocol != IPPROTO_TCP || ip.frag_off & bpf_htons(TMN_IP_FRAGMENT) ||
+		    ip.saddr != plain->destination[3] ||
+		    bpf_skb_load_bytes(skb, at + sizeof(ip), ports, sizeof(ports)))
+			return 0;
+		octets = sizeof(tuple.ipv4);
+		tuple.ipv4.saddr = ip.daddr;
+		tuple.ipv4.daddr = ip.saddr;
+		tuple.ipv4.sport = ports[1];
+		tuple.ipv4.dport = ports[0];
+	}
+	return tmn_has_rule(hook, ports[0], ports[1]) && !bpf_map_lookup_elem(&tmn_plain_locals, plain->destination) &&
+	       tmn_state_of(skb, &tuple, octets);
+}
+
 /* Looks for the message's rule. */
 static __noinline int tmn_icmp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 			       const struct tmn_plain *plain)
@@ -578,6 +675,13 @@ static __noinline int tmn_icmp(struct __sk_buff *skb, const struct tmn_plain_hoo
 	if (!hook || !plain)
 		return TMN_ON;
 	type = tmn_icmp_type(plain->is_ipv6, plain->type, plain->code);
+	if (hook->tcp && type >= TMN_PLAIN_UNREACHABLE && type < TMN_PLAIN_ICMP_COUNT &&
+	    tmn_is_of_connection(skb, hook, plain)) {
+		skb->mark = hook->mark;
+		return tmn_met(TMN_PLAIN_UP, 1);
+	}
+	if (!hook->icmp)
+		return TMN_ON;
 	rules = hook->icmp & hook->dscp[plain->dscp & 63] & hook->no_alert;
 	of_type = bpf_map_lookup_elem(&tmn_plain_ports, &type);
 	rules &= of_type && type < TMN_PLAIN_ICMP_COUNT ? *of_type : 0;
@@ -602,6 +706,7 @@ TMN_INLINE int tmn_message(struct __sk_buff *skb, const struct tmn_plain_hook *h
 	plain->datagrams = 1;
 	plain->protocol = IPPROTO_ICMP;
 	plain->octets = octets;
+	plain->total = tmn_ip_octets(plain) + octets;
 	plain->type = icmp[0];
 	plain->code = icmp[1];
 	plain->dscp = dscp;
@@ -616,13 +721,15 @@ TMN_INLINE int tmn_ipv4(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 
 	if ((void *)(ip + 1) > end || ip->version != 4 ||
 	    !(ip->protocol == IPPROTO_UDP || (ip->protocol == IPPROTO_TCP && hook->tcp) ||
-	      (ip->protocol == IPPROTO_ICMP && hook->icmp)))
+	      (ip->protocol == IPPROTO_ICMP && (hook->icmp | hook->tcp))))
 		return TMN_ON;
 	if (ip->frag_off & bpf_htons(TMN_IP_FRAGMENT))
 		return tmn_met(TMN_PLAIN_FRAGMENT, 1);
 	if (ip->ihl != 5) {
 		__be32 *option = (void *)(ip + 1);
 
+		if (ip->protocol == IPPROTO_ICMP && !hook->icmp)
+			return TMN_ON;
 		if (ip->ihl != 6 || (void *)(option + 1) > end || *option != bpf_htonl(TMN_PLAIN_ALERT_V4) ||
 		    ip->protocol == IPPROTO_ICMP)
 			return tmn_met(TMN_PLAIN_OPTIONS, 1);
@@ -655,7 +762,7 @@ TMN_INLINE int tmn_ipv6(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 
 	if (ip->nexthdr == TMN_IPV6_FRAGMENT)
 		return tmn_met(TMN_PLAIN_FRAGMENT, 1);
-	if (protocol == IPPROTO_ICMPV6 && !hook->icmp)
+	if (protocol == IPPROTO_ICMPV6 && !(hook->icmp | hook->tcp))
 		return TMN_ON;
 	if (protocol != IPPROTO_UDP && protocol != IPPROTO_TCP && protocol != IPPROTO_ICMPV6) {
 		__be64 *header = (void *)(ip + 1);

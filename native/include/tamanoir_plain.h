@@ -105,6 +105,7 @@ enum tmn_plain_met {
 	TMN_PLAIN_BEGUN,	/* of a connection that did not come up when it began */
 	TMN_PLAIN_ONE_WAY,	/* a connection's answers would come in by an interface without the program */
 	TMN_PLAIN_CHECKSUM,	/* an ICMP message whose checksum is wrong */
+	TMN_PLAIN_WAY,		/* a datagram or message that is longer than its way on takes */
 	TMN_PLAIN_MET_COUNT,
 };
 

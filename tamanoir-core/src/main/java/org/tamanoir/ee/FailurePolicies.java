@@ -65,6 +65,11 @@ final class FailurePolicies {
         return ofRule == FailurePolicy.PASS;
     }
 
+    /** Returns what becomes of the packet in hand if the thread's service fails to process it. */
+    FailurePolicy ofFailure() {
+        return policy(thread.definition().failurePolicy());
+    }
+
     private FailurePolicy policy(FailurePolicy otherwise) {
         FailurePolicy rule = ofRule;
         return rule == null ? otherwise : rule;
@@ -106,7 +111,7 @@ final class FailurePolicies {
      * @param fault of what the service left of the packet; null when it is still one
      */
     void handleFailed(@Nullable ParseFault fault) {
-        FailurePolicy policy = policy(thread.definition().failurePolicy());
+        FailurePolicy policy = ofFailure();
         if (policy != FailurePolicy.PASS) {
             drop(thread.failure(), policy, "service " + thread.definition().name() + " failed");
         } else if (fault == null) {
@@ -143,7 +148,7 @@ final class FailurePolicies {
     /** Handles what the service let go on though it is no packet any more, where that cannot go on as it came. */
     void handleMalformed(ParseFault fault) {
         String why = failedMalformed(fault);
-        drop(DropReason.SERVICE_MALFORMED, policy(thread.definition().failurePolicy()), why);
+        drop(DropReason.SERVICE_MALFORMED, ofFailure(), why);
     }
 
     private String failedMalformed(ParseFault fault) {

@@ -421,6 +421,11 @@ final class PacketPath implements ServiceThread.Body {
     }
 
     @Override
+    public FailurePolicy onFailure() {
+        return policies.ofFailure();
+    }
+
+    @Override
     public void lacksMemory(NoMemoryException cause) {
         dropWhatIsInHand(DropReason.NO_MEMORY);
         abort(DropReason.NO_MEMORY, String.valueOf(cause.getMessage()));

@@ -64,6 +64,9 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         /** Counts a packet for which there is no memory, and ends the stream, where there is one. */
         void lacksMemory(NoMemoryException cause);
 
+        /** Returns what becomes of the packet in hand if its service fails; a rule may say it in place of the service. */
+        FailurePolicy onFailure();
+
         /** Has the packet in hand be held, if the verdict that follows says so. */
         Suspension hold(Packet packet, Duration atMost);
 
@@ -352,7 +355,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         failure = stopped == null ? DropReason.SERVICE_FAILURE : stopped;
         boolean counts = stopped == DropReason.SERVICE_FAILURE && !isAbandoned(); // Given up, it was counted then.
         int weight = counts ? ServiceHealth.STUCK_WEIGHT : 1;
-        context.incidents().failed(definition, where, thrown, "failure policy " + definition.failurePolicy(), weight);
+        context.incidents().failed(definition, where, thrown, "failure policy " + body().onFailure(), weight);
     }
 
     /** Returns what the packet that failed last may be dropped for. */

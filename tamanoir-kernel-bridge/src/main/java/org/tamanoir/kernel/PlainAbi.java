@@ -44,7 +44,8 @@ final class PlainAbi {
     static final int BEGUN = 11;
     static final int ONE_WAY = 12;
     static final int CHECKSUM = 13;
-    static final int MET_COUNT = 14;
+    static final int WAY = 14;
+    static final int MET_COUNT = 15;
 
     private PlainAbi() {}
 

@@ -39,7 +39,8 @@ final class PlainDriver implements AutoCloseable {
             "sent-on",
             "begun",
             "one-way",
-            "checksum");
+            "checksum",
+            "way");
 
     private static final Logger LOG = LoggerFactory.getLogger(PlainDriver.class);
     private static final String PROGRAM = "tmn_plain";

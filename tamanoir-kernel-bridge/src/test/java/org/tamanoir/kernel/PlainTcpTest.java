@@ -147,7 +147,11 @@ class PlainTcpTest {
     }
 
     private static Socket connect(InetSocketAddress to) throws Exception {
-        return net.namespaces().in(net.client(), () -> {
+        return connect(net.client(), to);
+    }
+
+    private static Socket connect(String namespace, InetSocketAddress to) throws Exception {
+        return net.namespaces().in(namespace, () -> {
             Socket client = new Socket();
             client.connect(to, TIMEOUT_MS);
             client.setSoTimeout(TIMEOUT_MS);
@@ -200,6 +204,59 @@ class PlainTcpTest {
             assertThat(now.packetsOut() + now.dropped()).isEqualTo(now.packetsIn() + now.packetsMade());
             assertThat(now.dropped()).isZero();
         });
+    }
+
+    /**
+     * A host behind the server, by a link that takes less of what comes from there than all others, and says nothing of it
+     * itself: its MTU is that of the server's end alone.
+     */
+    private static String behind() {
+        String behind = net.namespaces().add("behind");
+        net.namespaces().link(net.server(), "s1", behind, "b0");
+        net.namespaces().run(net.server(), "ip link set s1 mtu 1300");
+        for (String prefix : List.of("10.71.3.", "fd71:3::")) {
+            String length = prefix.contains(":") ? "/64" : "/24";
+            net.namespaces().address(net.server(), "s1", prefix + "1" + length);
+            net.namespaces().address(behind, "b0", prefix + "2" + length);
+            net.namespaces().route(behind, "default", prefix + "1");
+        }
+        net.namespaces().route(net.router(), "10.71.3.0/24", TestNet.SERVER4);
+        net.namespaces().route(net.router(), "fd71:3::/64", TestNet.SERVER6);
+        return behind;
+    }
+
+    @Test
+    void aNarrowerLinkBehindIsFound() throws Exception {
+        serve(PlainTcpTest::shift);
+        start(BOTH, FailurePolicy.PASS);
+        String behind = behind();
+        byte[] octets = random(300_000);
+        for (String address : List.of("10.71.3.2", "fd71:3::2")) {
+            try (ServerSocket server = listen(behind, address, PORT);
+                    Socket client = connect(at(address, PORT));
+                    Socket accepted = accept(server)) {
+                CompletableFuture<byte[]> arrived =
+                        Waiting.async(() -> accepted.getInputStream().readAllBytes());
+                client.getOutputStream().write(octets);
+                client.shutdownOutput();
+                assertThat(Arrays.equals(arrived.join(), shifted(octets)))
+                        .as("to %s", address)
+                        .isTrue();
+            }
+        }
+        for (String address : List.of(TestNet.CLIENT4, TestNet.CLIENT6)) {
+            try (ServerSocket server = listen(net.client(), address, PORT);
+                    Socket client = connect(behind, at(address, PORT));
+                    Socket accepted = accept(server)) {
+                CompletableFuture<byte[]> arrived =
+                        Waiting.async(() -> client.getInputStream().readAllBytes());
+                accepted.getOutputStream().write(octets);
+                accepted.shutdownOutput();
+                assertThat(Arrays.equals(arrived.join(), octets))
+                        .as("back from %s", address)
+                        .isTrue();
+            }
+        }
     }
 
     @Test

@@ -299,6 +299,33 @@ class PlainTest {
                         .containsEntry("up", 0L));
     }
 
+    /** The kernel says so to the sender, or fragments it, as it would without the node. */
+    @Test
+    void whatIsLongerThanTheWayTakesStaysInTheKernel() throws Exception {
+        serve(packet -> Verdict.FORWARD);
+        start(rule(match(null, 5004, 5004, -1, null), FailurePolicy.PASS));
+        net.namespaces().run(net.router(), "ip link set " + TestNet.ROUTER_SERVER_DEVICE + " mtu 1300");
+        try {
+            byte[] whole = udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 1273));
+            whole[6] = 0x40; // do not fragment
+            send(PlainPackets.sealed(whole));
+            send(udp(TestNet.CLIENT6, TestNet.SERVER6, 7000, 5004, TOS, 64, NOTHING, payload(1, 1253)));
+            assertThat(client.packets(
+                            1, packet -> packet[0] >>> 4 == 4 && packet[9] == 1 && isFrom(packet, TestNet.ROUTER4)))
+                    .allMatch(packet -> packet[20] == 3 && packet[21] == 4 && packet[26] == 1300 >> 8);
+            assertThat(client.packets(1, packet -> packet[0] >>> 4 == 6 && packet[40] == 2))
+                    .allMatch(packet -> isFrom(packet, TestNet.ROUTER6));
+            send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 1273)));
+            assertThat(arrive(2, TestNet.CLIENT4)).as("fragments").hasSize(2);
+            send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(2, 1272)));
+            send(udp(TestNet.CLIENT6, TestNet.SERVER6, 7000, 5004, TOS, 64, NOTHING, payload(2, 1252)));
+            assertThat(balanced(2).packetsOut()).isEqualTo(2);
+            assertThat(met("way")).isEqualTo(3);
+        } finally {
+            net.namespaces().run(net.router(), "ip link set " + TestNet.ROUTER_SERVER_DEVICE + " mtu 1500");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({V4, V6})
     void routerAlertsComeUpAndLeaveWithTheirOption(String from, String to) throws Exception {
