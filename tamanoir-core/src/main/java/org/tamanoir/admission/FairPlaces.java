@@ -65,8 +65,11 @@ public final class FairPlaces<E> {
 
     /** Has one keep its place from now on; false where its network keeps its share already, or it has none. */
     public boolean keep(E entry, InetAddress peer) {
+        if (!giving.containsKey(entry)) {
+            return false;
+        }
         InetAddress network = PeerNetwork.of(peer);
-        if (!giving.containsKey(entry) || byNetwork.getOrDefault(network, 0) >= share(places)) {
+        if (byNetwork.getOrDefault(network, 0) >= share(places)) {
             return false;
         }
         giving.remove(entry);

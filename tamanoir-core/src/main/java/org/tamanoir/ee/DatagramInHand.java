@@ -127,6 +127,11 @@ final class DatagramInHand implements PacketSource {
     }
 
     @Override
+    public int headerBytes() {
+        return UdpReaction.headerBytes(arrival.high(), arrival.low());
+    }
+
+    @Override
     public int bytesOnward(Packet packet) {
         GatewaySocket by = gateway;
         return arrival.isPlain() || by != null && by.isFor(packet) ? packet.payloadLength() : packet.length();

@@ -58,7 +58,11 @@ final class Dispatcher {
 
     /** Sends a packet on that no service has processed. */
     void depart(Packet packet) {
-        depart(packet, reaction == null || !inTransit ? 0 : reaction.answersTo(source.bytesReceived(packet)));
+        depart(
+                packet,
+                reaction == null || !inTransit
+                        ? 0
+                        : reaction.answersTo(source.bytesReceived(packet), source.headerBytes()));
     }
 
     private void depart(Packet packet, long answerBytes) {

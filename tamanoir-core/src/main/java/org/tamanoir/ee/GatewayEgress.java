@@ -47,7 +47,7 @@ final class GatewayEgress {
     }
 
     private static int slot(long high, long low, int port) {
-        return (int) ((high ^ low * 31 ^ port) * 0x9E37_79B9_7F4A_7C15L >>> 54);
+        return (int) (Addresses.hash(high, low, port) >>> 54);
     }
 
     RouteCacheEntry newHop(Arrival from) {

@@ -215,7 +215,7 @@ final class GatewayFarSide {
     /** Counts a datagram as come; returns whether it may go back, else it is counted as dropped. */
     private boolean admits(GatewayFlow flow, ByteBuffer memory, int at, int length) {
         traffic.in(length);
-        if (!flow.takeAnswer(length + UdpReaction.HEADER_BYTES)) {
+        if (!flow.takeAnswer(length + UdpReaction.headerBytes(flow.high, flow.low))) {
             traffic.drop(DropReason.AMPLIFICATION, gateway.to(), ServiceKey.NONE, length);
             return false;
         }

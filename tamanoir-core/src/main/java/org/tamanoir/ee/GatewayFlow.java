@@ -23,6 +23,7 @@ final class GatewayFlow {
 
     private volatile boolean isUsed;
     private volatile boolean isAnswered;
+    private volatile boolean isProven;
     private volatile boolean isClosed;
     private volatile @Nullable UdpSocket socket;
 
@@ -46,11 +47,21 @@ final class GatewayFlow {
     boolean sent(long answerBytes) {
         answersLeft.getAndAdd(answerBytes);
         use();
-        boolean proves = isAnswered;
+        boolean proves = isAnswered && !isProven;
         if (proves) {
             isAnswered = false;
         }
         return proves;
+    }
+
+    /** Has an answer of before prove nothing any more. */
+    void forgetAnswers() {
+        isAnswered = false;
+    }
+
+    /** Says whether it has been proven since the last sweep. */
+    void proven(boolean isIt) {
+        isProven = isIt;
     }
 
     /** Takes so many octets of what may go back; false where that is less. The thread that carries answers. */

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.admission.FairPlaces;
+import org.tamanoir.routing.Addresses;
 
 /**
  * The senders of a gateway for UDP. They have {@link FairPlaces}: a flow is proven when its sender has sent again after he
@@ -31,7 +32,12 @@ final class GatewayFlows {
 
     private boolean closed;
 
-    private record Sender(long high, long low, int port) {}
+    private record Sender(long high, long low, int port) {
+        @Override
+        public int hashCode() {
+            return (int) (Addresses.hash(high, low, port) >>> 32);
+        }
+    }
 
     /** Returns the flow of a sender, which is made where he has none; null where there is no room for it. */
     synchronized @Nullable GatewayFlow of(long high, long low, int port, long nowNs) {
@@ -67,8 +73,9 @@ final class GatewayFlows {
         places.used(flow);
     }
 
-    /** Has a flow keep its place, whose sender has shown that he is there. */
+    /** Has a flow keep its place, whose sender has shown that he is there; the next sweep asks for it again. */
     synchronized void prove(GatewayFlow flow) {
+        flow.proven(true);
         places.keep(flow, flow.address());
     }
 
@@ -94,6 +101,7 @@ final class GatewayFlows {
     synchronized void sweep(long nowNs) {
         for (Iterator<GatewayFlow> each = flows.values().iterator(); each.hasNext(); ) {
             GatewayFlow flow = each.next();
+            flow.proven(false);
             if (flow.takeUsed()) {
                 use(flow, nowNs);
             } else if (nowNs - flow.usedNs >= IDLE_NS) {
@@ -101,6 +109,7 @@ final class GatewayFlows {
                 forget(flow);
             } else if (nowNs - flow.usedNs >= KEPT_NS) {
                 places.release(flow);
+                flow.forgetAnswers();
             }
         }
     }

@@ -4,12 +4,14 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
 
 /**
  * Sends packets' payloads to the far side of a gateway for UDP. Who adds one names its sender, through whose socket it
- * leaves; the flows used last are remembered, so that no lock is taken for a packet.
+ * leaves; the flows used last are remembered, so that no lock is taken for a packet, but
+ * once between two sweeps for a flow that is proven.
  *
  * <p>Thread contract: one thread.
  */
@@ -63,7 +65,7 @@ final class GatewaySender implements UdpSender {
     }
 
     private @Nullable GatewayFlow flow(long high, long low, int port) {
-        int slot = (int) ((high ^ low * 31 ^ port) * 0x9E37_79B9_7F4A_7C15L >>> 54);
+        int slot = (int) (Addresses.hash(high, low, port) >>> 54);
         GatewayFlow known = remembered[slot];
         if (known == null || known.isClosed() || !known.isOf(high, low, port)) {
             known = flows.of(high, low, port, platform.nanoTime());

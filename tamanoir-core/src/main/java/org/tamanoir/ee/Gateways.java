@@ -3,7 +3,9 @@ package org.tamanoir.ee;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.rtp.RtpSnapshot;
@@ -30,6 +32,7 @@ final class Gateways {
 
     /** One for UDP that listens. */
     private record OpenedUdp(
+            UdpGateway gateway,
             GatewaySocket socket,
             GatewayFarSide farSide,
             @Nullable RtpSources rtp) {}
@@ -52,9 +55,10 @@ final class Gateways {
     synchronized RtpSnapshot rtp() {
         List<RtpStatus> all = new ArrayList<>();
         long crowded = 0;
+        Set<RtpSources> each = new LinkedHashSet<>();
         for (OpenedUdp opened : udp) {
             RtpSources sources = opened.rtp();
-            if (sources != null) {
+            if (sources != null && each.add(sources)) {
                 RtpSnapshot its = sources.status();
                 all.addAll(its.status());
                 crowded += its.crowded();
@@ -85,15 +89,36 @@ final class Gateways {
     private OpenedUdp open(UdpGateway gateway) throws IOException {
         UdpSocket under = context.transport().bind(gateway.address());
         try {
-            RtpSources rtp = gateway.rtpClockHz() == 0 ? null : new RtpSources(gateway.to(), gateway.rtpClockHz());
+            RtpSources rtp = gateway.rtpClockHz() == 0 ? null : sources(gateway);
             GatewayFlows flows = new GatewayFlows();
             GatewayFarSide farSide = new GatewayFarSide(context, gateway, flows, rtp, under);
             BatchMemory memory = BatchMemory.ofThisJvm();
-            return new OpenedUdp(new GatewaySocket(context, under, gateway, flows, farSide, rtp, memory), farSide, rtp);
+            GatewaySocket socket = new GatewaySocket(context, under, gateway, flows, farSide, rtp, memory);
+            return new OpenedUdp(gateway, socket, farSide, rtp);
         } catch (RuntimeException | Error e) {
             under.close();
             throw e;
         }
+    }
+
+    /** Returns the sources of a gateway: those of the one beside it, where one is for RTP and the other for its RTCP. */
+    private RtpSources sources(UdpGateway gateway) {
+        for (OpenedUdp opened : udp) {
+            RtpSources sources = opened.rtp();
+            if (sources != null && (isAbove(opened.gateway(), gateway) || isAbove(gateway, opened.gateway()))) {
+                return sources;
+            }
+        }
+        return new RtpSources(gateway.to(), gateway.rtpClockHz());
+    }
+
+    /** Returns whether one has the next port on both sides, as RTCP has above RTP (RFC 3550, 11). */
+    private static boolean isAbove(UdpGateway above, UdpGateway below) {
+        return isAbove(above.address(), below.address()) && isAbove(above.to(), below.to());
+    }
+
+    private static boolean isAbove(InetSocketAddress above, InetSocketAddress below) {
+        return above.getPort() == below.getPort() + 1 && above.getAddress().equals(below.getAddress());
     }
 
     /** Closes the sockets of those for UDP, which nobody reads any more. */

@@ -603,7 +603,7 @@ final class PacketPath implements ServiceThread.Body {
     /** Gives the service the datagram in hand. */
     @Nullable
     Verdict call(UdpReaction reaction) {
-        reaction.begin(source.bytesReceived(packet));
+        reaction.begin(source.bytesReceived(packet), source.headerBytes());
         Verdict verdict = thread.call(packet);
         reaction.end(verdict == Verdict.CONSUME);
         if (asked != null && verdict != Verdict.HELD) {

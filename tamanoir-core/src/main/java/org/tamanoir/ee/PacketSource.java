@@ -27,6 +27,11 @@ interface PacketSource {
         return packet.length();
     }
 
+    /** Returns the octets of the headers of IP and UDP that it came with; 0 = it is no datagram. */
+    default int headerBytes() {
+        return 0;
+    }
+
     /** Returns whether it is a datagram that says that it came from here. */
     default boolean isFrom(long high, long low, int port) {
         return false;

@@ -25,6 +25,9 @@ final class Suspended implements Suspension {
     long onwardLeft;
 
     long answersLeft;
+    /** Of the datagram: IP and UDP. */
+    int headerBytes;
+
     long farAnswersLeft;
     /** The packet did not have to be authenticated ({@link org.tamanoir.auth.PacketGuard#isUnchecked}). The service's thread. */
     boolean isUnchecked;

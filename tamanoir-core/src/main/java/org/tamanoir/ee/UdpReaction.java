@@ -4,10 +4,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.UdpBounds;
+import org.tamanoir.routing.Addresses;
 
 /**
  * What may still leave in reaction to the datagram that a service has in hand, as {@link UdpBounds} say. Each packet,
- * in and out, counts with {@value #HEADER_BYTES} bytes more, so that many small ones are no way around the bound.
+ * in and out, counts with the headers of UDP and of the datagram's IP, so that many small ones are no way around the
+ * bound.
  * Once a packet was refused nothing more of the reaction leaves: a part of it would be of no use.
  *
  * <p>A service may collect datagrams and send one packet for many: what it consumes counts for later reactions, up to
@@ -17,8 +19,10 @@ import org.tamanoir.catalog.UdpBounds;
  * <p>Thread contract: the service's thread.
  */
 final class UdpReaction {
-    /** Of IPv4 (RFC 791, without options) and UDP (RFC 768). */
-    static final int HEADER_BYTES = 20 + 8;
+    /** Of UDP (RFC 768) behind IPv4 (RFC 791, without options), and behind IPv6 (RFC 8200). */
+    private static final int IPV4_HEADER_BYTES = 20 + 8;
+
+    private static final int IPV6_HEADER_BYTES = 40 + 8;
 
     private static final Logger LOG = LoggerFactory.getLogger(UdpReaction.class);
 
@@ -28,6 +32,9 @@ final class UdpReaction {
     private final int answerGrowth;
     private boolean told;
     private boolean isOpen;
+    /** Of the datagram in hand. */
+    private int headerBytes = IPV4_HEADER_BYTES;
+
     private long onwardLeft;
     private long answersLeft;
     /** What may come back from the far side of a gateway, beyond {@link UdpBounds#ANSWER_BYTES} and {@link #answersLeft}. */
@@ -44,10 +51,16 @@ final class UdpReaction {
         answerGrowth = bounds.answerGrowth();
     }
 
-    /** Begins with a datagram of this length, which the service gets next. */
-    void begin(int length) {
-        long had = length + HEADER_BYTES;
-        long answers = Math.min(UdpBounds.ANSWER_BYTES + HEADER_BYTES, had * answerGrowth);
+    /** Returns the octets of the headers of IP and UDP with this address. */
+    static int headerBytes(long high, long low) {
+        return Addresses.isIpv4(high, low) ? IPV4_HEADER_BYTES : IPV6_HEADER_BYTES;
+    }
+
+    /** Begins with a datagram of this length and such headers, which the service gets next. */
+    void begin(int length, int headers) {
+        headerBytes = headers;
+        long had = length + headers;
+        long answers = Math.min(UdpBounds.ANSWER_BYTES + headers, had * answerGrowth);
         begin(had * growth, answers, had * answerGrowth - answers);
     }
 
@@ -75,11 +88,13 @@ final class UdpReaction {
     void hold(Suspended held) {
         held.onwardLeft = onwardLeft < 0 ? onwardLeft : Math.max(0, onwardLeft - kept);
         held.answersLeft = answersLeft;
+        held.headerBytes = headerBytes;
         held.farAnswersLeft = farAnswersLeft;
     }
 
     /** Goes on with a datagram that was held, with what was left to it, and no more. */
     void resume(Suspended held, boolean consumed) {
+        headerBytes = held.headerBytes;
         begin(held.onwardLeft, held.answersLeft, held.farAnswersLeft);
         end(consumed);
     }
@@ -104,9 +119,9 @@ final class UdpReaction {
         return left;
     }
 
-    /** Returns what may go back for a datagram of this length that no service has had. */
-    long answersTo(int length) {
-        return (long) answerGrowth * (length + HEADER_BYTES);
+    /** Returns what may go back for a datagram of this length and such headers that no service has had. */
+    long answersTo(int length, int headers) {
+        return (long) answerGrowth * (length + headers);
     }
 
     /** Returns whether a packet may go to this address, onward or back to the datagram's source, and counts it. */
@@ -128,8 +143,8 @@ final class UdpReaction {
         }
     }
 
-    private static long take(long left, int length) {
-        long rest = left - length - HEADER_BYTES;
+    private long take(long left, int length) {
+        long rest = left - length - headerBytes;
         return left < 0 || rest < 0 ? -1 : rest;
     }
 }

@@ -45,7 +45,7 @@ public final class PacketHeader {
         senderAt = packet.optionOffset(Option.SOURCE) - packet.offset() + SCHEME_OCTETS;
         high = Addresses.high(sender);
         low = Addresses.low(sender);
-        isIpv4 = isIpv4(high, low);
+        isIpv4 = Addresses.isIpv4(high, low);
     }
 
     /** Returns the header of packets that name nobody. */
@@ -59,13 +59,9 @@ public final class PacketHeader {
         return header;
     }
 
-    private static boolean isIpv4(long high, long low) {
-        return high == 0 && low >>> 32 == 0xFFFF;
-    }
-
     /** Returns whether a sender with such an address can stand in it. */
     public boolean isFor(long high, long low) {
-        return isIpv4 == isIpv4(high, low);
+        return isIpv4 == Addresses.isIpv4(high, low);
     }
 
     public int length() {

@@ -59,6 +59,8 @@ public final class IcmpMessage {
      */
     public @Nullable String read(ByteBuffer memory, int at, int octets, boolean isIpv6) {
         this.memory = null;
+        kind = null;
+        this.octets = HEADER_OCTETS;
         if (octets < HEADER_OCTETS) {
             return octets + " octets: at least " + HEADER_OCTETS + " are wanted";
         }

@@ -5,10 +5,22 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
+import java.security.SecureRandom;
 import org.jspecify.annotations.Nullable;
 
 /** Addresses as 128 bits in two words; IPv4 stands as ::ffff:a.b.c.d. */
 public final class Addresses {
+    private static final long HIGH_FACTOR;
+    private static final long LOW_FACTOR;
+    private static final long REST_FACTOR;
+
+    static {
+        SecureRandom random = new SecureRandom();
+        HIGH_FACTOR = random.nextLong() | 1;
+        LOW_FACTOR = random.nextLong() | 1;
+        REST_FACTOR = random.nextLong() | 1;
+    }
+
     private Addresses() {}
 
     /** Returns the upper 64 bits of an address; 0 for IPv4. */
@@ -33,10 +45,23 @@ public final class Addresses {
         return address instanceof Inet6Address ipv6 ? ipv6.getScopeId() : 0;
     }
 
+    /**
+     * Returns a hash of an address and what goes with it, of which the upper bits are to be used. It is multilinear with
+     * secret factors of this JVM, so strangers, who choose addresses, ports and numbers, cannot have many share a place.
+     */
+    public static long hash(long high, long low, long rest) {
+        return high * HIGH_FACTOR + low * LOW_FACTOR + rest * REST_FACTOR;
+    }
+
+    /** Returns whether these bits stand for an address of IPv4. */
+    public static boolean isIpv4(long high, long low) {
+        return high == 0 && low >>> 32 == 0xFFFF;
+    }
+
     /** Returns the address that these bits stand for. Allocates. */
     public static InetAddress of(long high, long low) {
         try {
-            if (high == 0 && low >>> 32 == 0xFFFF) {
+            if (isIpv4(high, low)) {
                 return InetAddress.getByAddress(
                         ByteBuffer.allocate(4).putInt((int) low).array());
             }

@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * RTCP (RFC 3550, 6): packets one behind the other, the first a report of a sender or receiver, or whatever RFC 5506
- * allows. Stateless.
+ * allows. Of SRTCP (RFC 3711, 3.4) all behind the first 8 octets is encrypted, with a trailer: so what is behind the
+ * first packet is read as far as it makes sense. Stateless.
  */
 final class RtpControl {
     private static final int SENDER_REPORT = 200;
@@ -25,35 +26,45 @@ final class RtpControl {
         void bye(int ssrc);
     }
 
-    /** Reads all packets of a datagram; returns null, or what is wrong: then what was before it has been said. */
+    /** Reads a datagram's packets; returns null, or what is wrong with the first: then nothing has been said. */
     static @Nullable String read(ByteBuffer memory, int at, int octets, Said said) {
         int end = at + octets;
-        for (int next = at; next < end; ) {
-            if (end - next < HEAD_OCTETS) {
-                return "RTCP of " + (end - next) + " octets: at least 4 are wanted";
-            }
-            int first = memory.get(next) & 0xFF;
-            int length = HEAD_OCTETS * (1 + (memory.getShort(next + 2) & 0xFFFF));
-            if (first >> 6 != 2 || length > end - next) {
-                return "RTCP of another version than 2, or beyond its datagram";
-            }
-            int padding = 0;
-            if ((first & 0x20) != 0) {
-                padding = memory.get(next + length - 1) & 0xFF;
-                if (next + length != end) {
-                    return "RTCP with padding in the midst";
-                }
-                if (padding == 0 || padding % HEAD_OCTETS != 0 || padding > length - HEAD_OCTETS) {
-                    return "RTCP with padding of " + padding + " octets: a multiple of 4 that it has is wanted";
-                }
-            }
-            String wrong = readOne(memory, next, length - padding, memory.get(next + 1) & 0xFF, first & 0x1F, said);
+        int next = at;
+        String wrong;
+        do {
+            wrong = readNext(memory, next, end, said);
             if (wrong != null) {
-                return wrong;
+                return next == at ? wrong : null;
             }
-            next += length;
-        }
+            next += lengthOf(memory, next);
+        } while (next < end);
         return null;
+    }
+
+    private static int lengthOf(ByteBuffer memory, int at) {
+        return HEAD_OCTETS * (1 + (memory.getShort(at + 2) & 0xFFFF));
+    }
+
+    private static @Nullable String readNext(ByteBuffer memory, int at, int end, Said said) {
+        if (end - at < HEAD_OCTETS) {
+            return "RTCP of " + (end - at) + " octets: at least 4 are wanted";
+        }
+        int first = memory.get(at) & 0xFF;
+        int length = lengthOf(memory, at);
+        if (first >> 6 != 2 || length > end - at) {
+            return "RTCP of another version than 2, or beyond its datagram";
+        }
+        int padding = 0;
+        if ((first & 0x20) != 0) {
+            padding = memory.get(at + length - 1) & 0xFF;
+            if (at + length != end) {
+                return "RTCP with padding in the midst";
+            }
+            if (padding == 0 || padding % HEAD_OCTETS != 0 || padding > length - HEAD_OCTETS) {
+                return "RTCP with padding of " + padding + " octets: a multiple of 4 that it has is wanted";
+            }
+        }
+        return readOne(memory, at, length - padding, memory.get(at + 1) & 0xFF, first & 0x1F, said);
     }
 
     private static @Nullable String readOne(ByteBuffer memory, int at, int length, int type, int count, Said said) {

@@ -65,6 +65,9 @@ public final class RtpPacket {
                 header += (memory.getShort(at + header - 2) & 0xFFFF) * WORD;
             }
         }
+        if (octets < FIXED_OCTETS) {
+            return octets + " octets: at least 12 are wanted";
+        }
         if (header > octets) {
             return "CSRCs or an extension beyond its end";
         }

@@ -79,8 +79,7 @@ public final class RtpSources {
 
         @Override
         public int hashCode() {
-            int mixed = (ssrc * 31 + port) * 31 + Long.hashCode(high ^ low);
-            return isBack ? ~mixed : mixed;
+            return (int) (Addresses.hash(high, low, (long) ssrc << 32 | port << 1 | (isBack ? 1 : 0)) >>> 32);
         }
     }
 

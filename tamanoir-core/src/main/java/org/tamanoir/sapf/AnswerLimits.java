@@ -1,7 +1,7 @@
 package org.tamanoir.sapf;
 
-import java.security.SecureRandom;
 import java.util.Arrays;
+import org.tamanoir.routing.Addresses;
 
 /**
  * How often anybody is answered. Addresses share a place by their hash, so that strangers cost no memory; who shares one
@@ -16,15 +16,7 @@ final class AnswerLimits {
 
     private static final long SECOND_NS = 1_000_000_000L;
     /** Answers to requests of one place: at once, and a second. */
-    private static final SecureRandom RANDOM = new SecureRandom();
-
     private static final int ANSWERS = IssuedSelectors.PER_SOURCE;
-
-    /** Secret and odd, so that nobody chooses an address that shares a place with another's. */
-    private final long highFactor = RANDOM.nextLong() | 1;
-
-    private final long lowFactor = RANDOM.nextLong() | 1;
-    private final long selectorFactor = RANDOM.nextLong() | 1;
 
     private final long[] answersNs = new long[PLACES];
     private final long[] unknownNs = new long[MISSED];
@@ -37,11 +29,11 @@ final class AnswerLimits {
     }
 
     private int place(long high, long low) {
-        return (int) ((high * highFactor + low * lowFactor) >>> 54);
+        return (int) (Addresses.hash(high, low, 0) >>> 54);
     }
 
     private int placeOfMissed(long high, long low, long selector) {
-        return (int) ((high * highFactor + low * lowFactor + selector * selectorFactor) >>> 50);
+        return (int) (Addresses.hash(high, low, selector) >>> 50);
     }
 
     /** Returns whether a request from there is answered; counts it. A bucket whose level is a time (GCRA). */

@@ -41,6 +41,25 @@ class GatewayFlowsTest {
     }
 
     @Test
+    void whoIsProvenIsNotAskedAgainForEachDatagram() {
+        GatewayFlow flow = proves(1, 5004);
+        flow.answered();
+        assertThat(flow.sent(300)).isFalse();
+        flows.sweep(nowNs);
+        assertThat(flow.sent(300))
+                .as("once a sweep, since it may have lost its place")
+                .isTrue();
+    }
+
+    @Test
+    void anAnswerFromBeforeHisPlaceWasLostProvesNobody() {
+        GatewayFlow flow = proves(1, 5004);
+        flow.answered();
+        rest(GatewayFlows.KEPT_NS);
+        assertThat(flow.sent(300)).isFalse();
+    }
+
+    @Test
     void whereAllAreProvenThereIsNoRoom() {
         for (int host = 0; host < GatewayFlows.MAX_FLOWS; host++) {
             proves(host, 5004);

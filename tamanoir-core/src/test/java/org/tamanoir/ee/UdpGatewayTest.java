@@ -13,8 +13,11 @@ import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.rtp.RtpReport;
 import org.tamanoir.rtp.RtpStatus;
 import org.tamanoir.service.Service;
@@ -199,6 +202,56 @@ class UdpGatewayTest extends UdpGatewayTesting {
                 .array();
     }
 
+    private static final byte[] GOODBYE =
+            ByteBuffer.allocate(8).putInt(0x81CB_0001).putInt(7).array();
+
+    /** A receiver's report of SSRC 7. */
+    private static final byte[] REPORT = ByteBuffer.allocate(32)
+            .putInt(0x81C9_0007)
+            .putInt(99)
+            .putInt(7)
+            .putInt(0x4000_0001)
+            .putInt(65_539)
+            .putInt(16)
+            .array();
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void whatComesByAGatewayForThePortAboveIsOfItsSources(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        List<DatagramSocket> fars = openPair();
+        List<DatagramSocket> clients = openPair();
+        List<DatagramSocket> free = openPair();
+        settings.udpGateways = List.of(gateway(free.get(0), fars.get(0)), gateway(free.get(1), fars.get(1)));
+        free.forEach(DatagramSocket::close);
+        TestNode node = node(flip);
+        List<InetSocketAddress> gateways = node.environment.gatewayAddresses();
+        send(clients.get(0), gateways.get(0), rtp(1));
+        send(clients.get(0), gateways.get(0), rtp(2));
+        receive(fars.get(0));
+        receive(fars.get(0));
+        send(clients.get(1), gateways.get(1), GOODBYE);
+        DatagramPacket control = receive(fars.get(1));
+        send(fars.get(1), (InetSocketAddress) control.getSocketAddress(), REPORT);
+        assertThat(bytes(receive(clients.get(1)))).isEqualTo(REPORT);
+        assertThat(node.environment.rtp().status())
+                .singleElement()
+                .matches(source -> source.report() != null && source.hasEnded());
+        conserves(node);
+        fars.forEach(DatagramSocket::close);
+        clients.forEach(DatagramSocket::close);
+    }
+
+    private static UdpGateway gateway(DatagramSocket listens, DatagramSocket leadsTo) {
+        return new UdpGateway(
+                (InetSocketAddress) listens.getLocalSocketAddress(),
+                (InetSocketAddress) leadsTo.getLocalSocketAddress(),
+                ServiceKey.NONE,
+                3,
+                90_000,
+                Anep.DEFAULT_TYPE_ID);
+    }
+
     @ParameterizedTest
     @MethodSource("transports")
     void rtpIsMeasuredWithTheReportsThatComeBackAndOtherDatagramsEnd(TransportKind kind) throws Exception {
@@ -217,16 +270,8 @@ class UdpGatewayTest extends UdpGatewayTesting {
             assertThat(bytes(last))
                     .as("what lies about its padding is left out")
                     .isEqualTo(rtp(4));
-            byte[] report = ByteBuffer.allocate(32)
-                    .putInt(0x81C9_0007)
-                    .putInt(99)
-                    .putInt(7)
-                    .putInt(0x4000_0001)
-                    .putInt(65_539)
-                    .putInt(16)
-                    .array();
-            send(far, (InetSocketAddress) last.getSocketAddress(), report);
-            assertThat(bytes(receive(client))).isEqualTo(report);
+            send(far, (InetSocketAddress) last.getSocketAddress(), REPORT);
+            assertThat(bytes(receive(client))).isEqualTo(REPORT);
             List<RtpStatus> sources = node.environment.rtp().status();
             assertThat(sources).hasSize(1);
             RtpStatus source = sources.get(0);

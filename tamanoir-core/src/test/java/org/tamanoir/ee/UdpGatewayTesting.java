@@ -45,6 +45,23 @@ abstract class UdpGatewayTesting extends TcpNodeTesting {
         return socket;
     }
 
+    /** Opens two with one port above the other's, as RTP and its RTCP have. */
+    static List<DatagramSocket> openPair() throws IOException {
+        for (int tries = 0; ; tries++) {
+            DatagramSocket below = open();
+            try {
+                DatagramSocket above = new DatagramSocket(below.getLocalPort() + 1, LOOPBACK);
+                above.setSoTimeout(PATIENCE_MS);
+                return List.of(below, above);
+            } catch (IOException | IllegalArgumentException e) {
+                below.close();
+                if (tries == 100) {
+                    throw e;
+                }
+            }
+        }
+    }
+
     /** Has nodes that start from now on lead there through this service, if it is one. */
     final void lead(InetSocketAddress to, String service) {
         long key = service.isEmpty() ? ServiceKey.NONE : ServiceKey.of(service);

@@ -23,6 +23,7 @@ import org.tamanoir.service.Verdict;
 /** Datagrams of 72 bytes, 100 with their headers: 400 may go onward for each, 300 back. */
 class UdpReactionTest {
     private static final int LENGTH = 72;
+    private static final int HEADERS = UdpReaction.headerBytes(0, 0xFFFF_7F00_0001L);
 
     private final UdpReaction reaction = new UdpReaction(
             UdpBounds.DEFAULT,
@@ -45,12 +46,12 @@ class UdpReactionTest {
 
     @BeforeEach
     void aDatagramIsHeldAfterASmallReaction() {
-        reaction.begin(LENGTH);
+        reaction.begin(LENGTH, HEADERS);
         assertThat(reaction.admitsAnswer(LENGTH)).isTrue();
         assertThat(reaction.admitsOnward(LENGTH)).isTrue();
         reaction.end(false);
         reaction.hold(held);
-        reaction.begin(LENGTH); // The next one.
+        reaction.begin(LENGTH, HEADERS); // The next one.
         reaction.end(false);
         reaction.resume(held, false);
     }
@@ -63,7 +64,7 @@ class UdpReactionTest {
 
     @Test
     void aFarSideHasWhatRepliesHaveLeft() {
-        reaction.begin(LENGTH);
+        reaction.begin(LENGTH, HEADERS);
         assertThat(reaction.admitsAnswer(LENGTH)).isTrue();
         assertThat(reaction.takeAnswers()).isEqualTo(200);
         assertThat(reaction.admitsAnswer(0)).isFalse();
@@ -72,8 +73,18 @@ class UdpReactionTest {
 
     @Test
     void aFarSideMayAnswerWithMoreThanOneDatagramsWorth() {
-        reaction.begin(60_000);
+        reaction.begin(60_000, HEADERS);
         assertThat(reaction.takeAnswers()).isEqualTo(3 * 60_028);
+    }
+
+    /** 120 with headers came, and 48 are those of each answer. */
+    @Test
+    void headersAreThoseOfTheDatagramsIp() {
+        reaction.begin(LENGTH, UdpReaction.headerBytes(0, 1));
+        for (int answers = 0; answers < 7; answers++) {
+            assertThat(reaction.admitsAnswer(0)).isTrue();
+        }
+        assertThat(reaction.takeAnswers()).isEqualTo(3 * 120 - 7 * 48);
     }
 
     @ParameterizedTest

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -150,8 +152,7 @@ class RtpSourcesTest {
                 "a0c9 0002 0000 0007 0000 0003|RTCP with padding of 3 octets: a multiple of 4 that it has is wanted",
                 "a1c9 0007 0000 0007 0000 0001 0000 0002 0000 0003 0000 0004 0000 0005 0000 0004|RTCP report of 1 blocks beyond its end",
                 "81cb 0002 0000 0007 ff00 0000|RTCP BYE with a reason beyond its end",
-                "9fcb 0001 0000 0007|RTCP BYE of 31 sources beyond its end",
-                "80c9 0001 0000 0007 80c9|RTCP of 2 octets: at least 4 are wanted"
+                "9fcb 0001 0000 0007|RTCP BYE of 31 sources beyond its end"
             })
     void whatIsNeitherIsSaidToBe(String hexadecimal, String wrong) {
         assertThat(take(hexadecimal)).isEqualTo(wrong);
@@ -224,6 +225,26 @@ class RtpSourcesTest {
         assertThat(status()).as("a flood of another one's").anyMatch(each -> each.ssrc() == 5_000);
         assertThat(status().stream().filter(each -> each.ssrc() < RtpSources.MAX_SOURCES))
                 .hasSize(FairPlaces.share(RtpSources.MAX_SOURCES));
+    }
+
+    /** SRTCP, RFC 3711: nobody here can tell it from what lies about its lengths. */
+    @ParameterizedTest
+    @ValueSource(strings = {"80c9", "40c9 0000", "80c9 0009 0000 0001", "80ca 0001 8c1e 33aa 8000 0001 0102 0304"})
+    void whatIsBehindTheFirstPacketOfRtcpMayBeEncrypted(String behind) {
+        takeAll(7, 1, 2);
+        assertThat(take(REPORT_OF_7 + behind)).isEqualTo("null");
+        assertThat(only().report()).isNotNull();
+    }
+
+    /** So that who chooses them has nobody look through all. */
+    @Test
+    void sourcesOfOneHostShareNoPlaceByChoice() {
+        Set<Integer> places = new HashSet<>();
+        for (int i = 0; i < 1_000; i++) {
+            places.add(
+                    new RtpSources.Key().set(0, LOW, 1 + 31 * i, 99 - i, false).hashCode());
+        }
+        assertThat(places).hasSizeGreaterThan(990);
     }
 
     private static final String REPORT_OF_7 =
