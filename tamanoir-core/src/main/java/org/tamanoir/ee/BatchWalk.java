@@ -25,7 +25,7 @@ final class BatchWalk implements LookAhead.Walk {
         this.inbound = inbound;
         this.back = back;
         this.consumed = inbound::consumed;
-        instance.nextHops.ahead.along(this);
+        instance.nextHops.routes.ahead.along(this);
     }
 
     /** Returns whether a packet interrupted the walk. */

@@ -120,8 +120,8 @@ final class DatagramRuns {
         if (!isAlike(walk) || !path.isStraight() || isHindered(likeness.key())) {
             return false;
         }
-        RouteCacheEntry to =
-                path.nextHops.hop(likeness.destinationHigh(), likeness.destinationLow(), likeness.destinationPort());
+        RouteCacheEntry to = path.nextHops.routes.hop(
+                likeness.destinationHigh(), likeness.destinationLow(), likeness.destinationPort());
         if (!leads(to) || packet.parse(walk.memory(), walk.at(), walk.length()) != null) {
             return false;
         }
@@ -151,7 +151,7 @@ final class DatagramRuns {
             return false;
         }
         RouteCacheEntry to =
-                path.nextHops.hop(packet.destinationHigh(), packet.destinationLow(), packet.destinationPort());
+                path.nextHops.routes.hop(packet.destinationHigh(), packet.destinationLow(), packet.destinationPort());
         if (!leads(to)
                 || !folded.prepare(path.nextHops, to)
                 || !(to.departure instanceof UdpEgress out && out.folds(folded.onward(), to))

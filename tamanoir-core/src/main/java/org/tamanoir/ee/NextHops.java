@@ -4,9 +4,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -18,8 +16,6 @@ import org.tamanoir.auth.PacketGuard;
 import org.tamanoir.offload.UpcallPath;
 import org.tamanoir.qdisc.Classifier;
 import org.tamanoir.routing.Addresses;
-import org.tamanoir.routing.Fib;
-import org.tamanoir.routing.NextHop;
 import org.tamanoir.sched.LinkContent;
 import org.tamanoir.sched.LinkPort;
 import org.tamanoir.sched.QosSnapshot;
@@ -38,16 +34,8 @@ import org.tamanoir.transport.UdpSocket;
  * <p>Thread contract: the service's thread.
  */
 final class NextHops {
-    /** Destinations whose next hop is remembered; a power of two. */
-    private static final int REMEMBERED = 64;
-    /** Ports of next hops that have none of their own; a power of two. */
-    private static final int WAYS_BY_PORT = 1024;
-
     /** Ways of datagrams of one thread: its sockets, and each interface that link-local next hops are reached by. */
     private static final int MAX_DATAGRAM_WAYS = 1024;
-
-    private static final RouteCacheEntry NOWHERE =
-            new RouteCacheEntry(null, DropReason.NO_ROUTE, null, false, false, false, 0, 0, 0);
 
     private final NodeContext context;
     private final StreamInfo.Transport transport;
@@ -57,17 +45,12 @@ final class NextHops {
     private final NextHopResolver forwarder;
     private final int initialHopBudget;
     private final Traffic traffic;
-    private final @Nullable Remembered[] destinations = new @Nullable Remembered[REMEMBERED];
-    /** Ways by the index of the next hop, of those that have an address; as many as there are indexes at most. */
-    private @Nullable RouteCacheEntry[] ways = new @Nullable RouteCacheEntry[0];
-    /** Ways to next hops without a port, by index and port; empty while there are none. */
-    private @Nullable RouteCacheEntry[] waysByPort = new @Nullable RouteCacheEntry[0];
-
     private final Connections<?> connections;
     private final List<UdpEgress> datagrams = new ArrayList<>();
     private final List<GatewayEgress> gateways = new ArrayList<>();
     private final ThreadLinks links;
-    final LookAhead ahead;
+    /** Where packets go. */
+    final RouteCache routes;
     /** Null while nothing in transit has gone on. */
     private @Nullable TransitEgress transit;
 
@@ -79,14 +62,6 @@ final class NextHops {
     private QosSnapshot quality;
     /** What packets of each class leave with; empty while none is marked. */
     private int[] trafficOctets = {};
-    /** Of the packet before, which is mostly alike: here, not in an object of its own, since each packet reads them. */
-    private long lastHigh;
-
-    private long lastLow;
-    /** -1 = none. */
-    private int lastPort = -1;
-
-    private RouteCacheEntry lastHop = NOWHERE;
     /** Of a stream in transit. */
     private @Nullable RouteCacheEntry straight;
 
@@ -96,20 +71,6 @@ final class NextHops {
 
     /** The way that could not be had when one was asked for last may still come. */
     private boolean mayCome;
-
-    /** Where packets to one destination go, until the routes change. */
-    private static final class Remembered {
-        private long high;
-        private long low;
-        /** -1 = none. */
-        private int port = -1;
-
-        private RouteCacheEntry hop = NOWHERE;
-
-        boolean isFor(long high, long low, int port) {
-            return this.low == low && this.high == high && this.port == port;
-        }
-    }
 
     /** A departure that has to wait, to be tried again. */
     interface Departure {
@@ -146,7 +107,8 @@ final class NextHops {
         this.forwarder = context.forwarder();
         this.initialHopBudget = context.config().hopBudget();
         this.traffic = thread.traffic;
-        this.ahead = new LookAhead(context.config().typeId());
+        LookAhead ahead = new LookAhead(context.config().typeId());
+        this.routes = new RouteCache(forwarder, ahead, transport, gateway, this::overItsLink);
         this.quality = context.qualityOfService().now();
         this.trafficOctets = quality.config().trafficOctets();
         this.links = new ThreadLinks(thread.loop, context, traffic);
@@ -159,12 +121,12 @@ final class NextHops {
         QosSnapshot qualityNow = context.qualityOfService().now();
         if (now != generation || qualityNow != quality) {
             generation = now;
-            forgetDestinations();
+            routes.forgetDestinations();
             if (qualityNow != quality) {
                 forgetWays();
                 refresh(qualityNow);
             } else {
-                forgetWaysOfOthers();
+                routes.forgetWaysOfOthers();
             }
         }
     }
@@ -190,38 +152,10 @@ final class NextHops {
         return gateway != null;
     }
 
-    private void forgetDestinations() {
-        lastPort = -1;
-        lastHop = NOWHERE;
-        for (Remembered remembered : destinations) {
-            if (remembered != null) {
-                remembered.port = -1;
-                remembered.hop = NOWHERE;
-            }
-        }
-    }
-
     private void forgetWays() {
-        Arrays.fill(ways, null);
-        Arrays.fill(waysByPort, null);
+        routes.forgetWays();
         gateways.forEach(GatewayEgress::forget);
         straight = null;
-    }
-
-    /** Forgets ways whose index means another next hop now, so that a table put in place of another leaves nothing. */
-    private void forgetWaysOfOthers() {
-        Fib fib = forwarder.fib();
-        for (int i = 0; i < ways.length; i++) {
-            RouteCacheEntry way = ways[i];
-            if (way != null && !way.isFor(fib.hop(i))) {
-                ways[i] = null;
-            }
-        }
-    }
-
-    /** Returns how many ways to next hops with a port are kept; for tests. */
-    int waysKept() {
-        return (int) Arrays.stream(ways).filter(Objects::nonNull).count();
     }
 
     private void refresh(QosSnapshot now) {
@@ -253,7 +187,7 @@ final class NextHops {
     /** Sends a packet as if it were for this destination. */
     @Nullable
     DropReason depart(Packet packet, long high, long low, int port) {
-        return depart(packet, hop(high, low, port));
+        return depart(packet, routes.hop(high, low, port));
     }
 
     /** Sends a packet of a stream straight to {@code destination}, always the same, without asking routes. */
@@ -334,7 +268,7 @@ final class NextHops {
     /** Returns the next hop towards there, if its connection is there and no class's matters before it; else null. */
     @Nullable
     RouteCacheEntry reached(long high, long low, int port) {
-        RouteCacheEntry hop = hop(high, low, port);
+        RouteCacheEntry hop = routes.hop(high, low, port);
         Egress departure = hop.departure;
         return departure == null || departure.isClosed() || hop.link != null || marks() ? null : hop;
     }
@@ -402,65 +336,6 @@ final class NextHops {
             NodeOptions.setHopBudget(packet, left - 1);
         }
         return true;
-    }
-
-    /** Returns where packets to this destination go. */
-    RouteCacheEntry hop(long high, long low, int port) {
-        return lastLow == low && lastHigh == high && lastPort == port ? lastHop : another(high, low, port);
-    }
-
-    private RouteCacheEntry another(long high, long low, int port) {
-        int slot = (int) ((low ^ high ^ port) * 0x9E37_79B9_7F4A_7C15L >>> 58) & (REMEMBERED - 1);
-        Remembered remembered = destinations[slot];
-        if (remembered == null) {
-            remembered = new Remembered();
-            destinations[slot] = remembered;
-        }
-        if (!remembered.isFor(high, low, port)) {
-            remembered.hop = lookUp(high, low, port);
-            remembered.high = high;
-            remembered.low = low;
-            remembered.port = port;
-        }
-        lastHigh = high;
-        lastLow = low;
-        lastPort = port;
-        lastHop = remembered.hop;
-        return remembered.hop;
-    }
-
-    /** Asks the routes; makes nothing for a destination whose next hop, with an address, has been asked for before. */
-    private RouteCacheEntry lookUp(long high, long low, int port) {
-        if (gateway != null && isFor(gateway.to(), high, low, port)) {
-            return overItsLink(forwarder.resolve(gateway));
-        }
-        Fib fib = forwarder.fib();
-        int index = ahead.lookup(fib, high, low);
-        NextHop next = fib.hop(index);
-        if (next == null) {
-            return NOWHERE;
-        }
-        if (next.address() == null) {
-            return overItsLink(forwarder.resolve(next, high, low, port, transport));
-        }
-        boolean hasPort = next.port() != 0;
-        if (hasPort && index >= ways.length) {
-            ways = Arrays.copyOf(ways, Integer.highestOneBit(index) << 1);
-        } else if (!hasPort && waysByPort.length == 0) {
-            waysByPort = new @Nullable RouteCacheEntry[WAYS_BY_PORT];
-        }
-        @Nullable RouteCacheEntry[] known = hasPort ? ways : waysByPort;
-        int at = hasPort ? index : (index * 0x9E37_79B1 >>> 16) + port & WAYS_BY_PORT - 1;
-        RouteCacheEntry way = known[at];
-        if (way == null || !way.leadsTo(next, NextHopResolver.port(next, port))) {
-            way = overItsLink(forwarder.resolve(next, high, low, port, transport));
-            known[at] = way;
-        }
-        return way;
-    }
-
-    private static boolean isFor(InetSocketAddress to, long high, long low, int port) {
-        return port == to.getPort() && low == Addresses.low(to.getAddress()) && high == Addresses.high(to.getAddress());
     }
 
     private RouteCacheEntry overItsLink(RouteCacheEntry hop) {
@@ -537,26 +412,10 @@ final class NextHops {
         return known;
     }
 
-    /** Forgets the packet before, so that {@link #lastHop} tells of those from now on. */
+    /** Forgets the packet before, so that {@link RouteCache#lastHop} tells of those from now on. */
     void forgetLast() {
-        lastPort = -1;
-        lastHop = NOWHERE;
+        routes.forgetLast();
         links.forgetNewest();
-    }
-
-    /** Returns where the routes sent the last packet since {@link #forgetLast}; null when none has asked them. */
-    @Nullable
-    RouteCacheEntry lastHop() {
-        return lastPort < 0 ? null : lastHop;
-    }
-
-    /** Returns the upper 64 bits of the address that {@link #lastHop} leads to. */
-    long lastHigh() {
-        return lastHigh;
-    }
-
-    long lastLow() {
-        return lastLow;
     }
 
     void flush() {
@@ -624,7 +483,7 @@ final class NextHops {
             transit.discard(reason);
         }
         links.close(reason);
-        forgetDestinations();
+        routes.forgetDestinations();
         forgetWays();
     }
 }

@@ -183,7 +183,7 @@ final class TraceWatch implements PacketPath.Watch {
     /** Ends it: the packet has left, waits, or has ended; what becomes of one that waits is told later. */
     void end() {
         path.watch = null;
-        RouteCacheEntry hop = nextHops.lastHop();
+        RouteCacheEntry hop = nextHops.routes.lastHop();
         DropReason reason = droppedFor();
         if (reason == null && hop == null && (isHandedOver || waits())) {
             return;
@@ -238,7 +238,7 @@ final class TraceWatch implements PacketPath.Watch {
     }
 
     private void tellRoute(RouteCacheEntry hop) {
-        InetAddress destination = Addresses.of(nextHops.lastHigh(), nextHops.lastLow());
+        InetAddress destination = Addresses.of(nextHops.routes.lastHigh(), nextHops.routes.lastLow());
         String where = hop.address == null
                 ? ""
                 : ": to " + PacketTrace.at(hop.address) + ", " + (hop.isActiveNode ? "an active node" : "a host")

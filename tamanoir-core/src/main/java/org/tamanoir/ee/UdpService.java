@@ -203,7 +203,7 @@ final class UdpService
         path.refresh();
         inHand.expect(batch, messages);
         walk.begin(messages);
-        nextHops.ahead.along(walk);
+        nextHops.routes.ahead.along(walk);
         while (walk.next()) {
             try {
                 path.handle(walk);

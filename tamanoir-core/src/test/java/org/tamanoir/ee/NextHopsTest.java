@@ -64,7 +64,7 @@ class NextHopsTest {
 
     private RouteCacheEntry to(String destination, int port) {
         Prefix address = Prefix.parse(destination);
-        return hops.hop(address.high(), address.low(), port);
+        return hops.routes.hop(address.high(), address.low(), port);
     }
 
     @Test
@@ -88,7 +88,7 @@ class NextHopsTest {
         for (int i = 0; i < destinations; i++) {
             // Neighbours are far apart: each has another next hop than the one before.
             long low = 0xFFFF_0A00_0000L | i * 0x9E37_79B1L & 0xFF_FFFFL;
-            assertThatLeadsTo(hops.hop(0, low, i % 5), (int) (low >>> 8 & 0xFFFF) % HOPS);
+            assertThatLeadsTo(hops.routes.hop(0, low, i % 5), (int) (low >>> 8 & 0xFFFF) % HOPS);
         }
     }
 
@@ -154,7 +154,7 @@ class NextHopsTest {
 
     private void takeTurns(int destinations) {
         for (int i = 0; i < destinations; i++) {
-            RouteCacheEntry hop = hops.hop(0, 0xFFFF_0A00_0000L | i, 1 + i % 1000);
+            RouteCacheEntry hop = hops.routes.hop(0, 0xFFFF_0A00_0000L | i, 1 + i % 1000);
             if (hop.port() != 1 + i % 1000) {
                 assertThat(hop.address).isEqualTo(UdpTestNode.at("192.0.2.1", 1 + i % 1000));
             }
@@ -170,9 +170,9 @@ class NextHopsTest {
         routes.replace(many);
         hops.refresh();
         for (int i = 0; i < HOPS; i++) {
-            hops.hop(0, 0xFFFF_0A00_0001L | i << 8, 9);
+            hops.routes.hop(0, 0xFFFF_0A00_0001L | i << 8, 9);
         }
-        assertThat(hops.waysKept()).isEqualTo(HOPS);
+        assertThat(hops.routes.waysKept()).isEqualTo(HOPS);
 
         RouteSet few = new RouteSet();
         few.put(Prefix.parse("10.0.0.0/8"), via(0, 4000));
@@ -180,7 +180,7 @@ class NextHopsTest {
         routes.replace(few);
         hops.refresh();
 
-        assertThat(hops.waysKept()).isOne();
+        assertThat(hops.routes.waysKept()).isOne();
     }
 
     @Test
