@@ -3,6 +3,7 @@ package org.tamanoir.sapf;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
 
@@ -114,7 +115,7 @@ final class SapfSender implements UdpSender {
     private @Nullable Flow known(ByteBuffer header, long high, long low, int port) {
         Neighbour to = neighbour(high, low, port);
         int octets = header.getShort(Anep.LENGTH_AT) & 0xFFFF;
-        Flow flow = to == null ? null : flows[(int) HeaderTemplate.hash(header, 0, octets) & FLOWS - 1];
+        Flow flow = to == null ? null : flows[place(HeaderTemplate.hash(header, 0, octets), to)];
         return flow != null && flow.to == to && flow.header.isOf(header, 0, octets) ? flow : null;
     }
 
@@ -196,7 +197,7 @@ final class SapfSender implements UdpSender {
             return null;
         }
         long hash = HeaderTemplate.hash(buffer, at, octets);
-        int place = (int) hash & FLOWS - 1;
+        int place = place(hash, to);
         Flow flow = flows[place];
         if (flow == null || flow.to != to || !flow.header.isOf(buffer, at, length)) {
             flow = begin(to, buffer, at, length, hash, flow);
@@ -205,9 +206,14 @@ final class SapfSender implements UdpSender {
         return flow;
     }
 
+    /** Returns the place of a header's flow to a neighbour: others have their own, as when its route changes. */
+    private static int place(long hash, Neighbour to) {
+        return (int) (hash ^ Addresses.hash(to.high, to.low, to.port) >>> 32) & FLOWS - 1;
+    }
+
     private @Nullable Flow begin(
             Neighbour to, ByteBuffer buffer, int at, int length, long hash, @Nullable Flow before) {
-        int place = (int) hash & FLOWS - 1;
+        int place = place(hash, to);
         if (seen[place] != hash) {
             seen[place] = hash;
             return null;

@@ -66,7 +66,7 @@ final class SapfEnd implements AutoCloseable {
     }
 
     /** An end that asks that one. */
-    static SapfEnd asking(AtomicLong clockNs, InetSocketAddress next) throws IOException {
+    static SapfEnd asking(AtomicLong clockNs, InetSocketAddress... next) throws IOException {
         return new SapfEnd(bind(0), new SapfSettings(false, List.of(next), LIFETIME), clockNs);
     }
 

@@ -64,6 +64,24 @@ class SapfFlowTest {
     }
 
     @Test
+    void asksAnotherNeighbourAtOnceWhenItsRouteChanges() throws IOException {
+        try (SapfEnd other = SapfEnd.issuing(clockNs);
+                SapfEnd both = SapfEnd.asking(clockNs, node.address(), other.address())) {
+            byte[] packet = SapfEnd.packet(1, "a");
+            both.bind(node, packet);
+            both.bind(other, packet);
+            assertThat(other.sapf.statistics().issued()).isOne();
+            both.send(other, packet);
+            both.send(node, packet);
+            assertThat(other.exchange(both, 1)).containsExactly(packet);
+            assertThat(node.exchange(both, 1)).containsExactly(packet);
+            assertThat(both.sapf.statistics().packetsOut())
+                    .as("either by its selector")
+                    .isEqualTo(2);
+        }
+    }
+
+    @Test
     void keepsTheOrderOfFlowsThatTakeTurns() throws IOException {
         sender.bind(node, SapfEnd.packet(1, "a"));
         sender.bind(node, SapfEnd.packet(2, "a"));

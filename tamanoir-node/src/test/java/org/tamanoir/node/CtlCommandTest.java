@@ -137,6 +137,7 @@ class CtlCommandTest {
         assertThat(ctl("explain", "udp", "10.0.0.1:7000", "10.0.0.2:5004", "--dscp", "46"))
                 .contains("on: no rule is for it");
         assertThat(ctl("explain", "icmp", "fd00::1", "fd00::2", "echo-reply")).contains("on: no rule is for it");
+        assertThat(ctl("explain", "icmp", "10.0.0.1", "10.0.0.2", "3/4")).contains("on: no rule is for it");
         assertThat(ctl("streams")).contains("PEER", "0 open, 0 accepted");
         assertThat(ctl("threads")).contains("CPU-S", "main");
         assertThat(ctl("traffic")).contains("PACKETS", "dropped");
@@ -163,6 +164,15 @@ class CtlCommandTest {
             assertThat(json.strip().lines()).as(question).hasSize(1);
             assertThat(new JsonMapper().readTree(json).isObject()).as(question).isTrue();
         }
+    }
+
+    @Test
+    void aTypeOfIcmpThatIsNoneIsSaidToBe() {
+        assertThat(run("ctl", "explain", "icmp", "10.0.0.1", "10.0.0.2", "echo_reply", "--admin", admin()))
+                .isNotZero();
+        assertThat(err.toString())
+                .contains("type: echo_reply: echo-request, echo-reply, unreachable, packet-too-big,")
+                .contains("is wanted, or numbers, TYPE or TYPE/CODE");
     }
 
     @Test

@@ -1,10 +1,15 @@
 package org.tamanoir.node.admin;
 
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.ee.ExecutionEnvironment;
@@ -83,6 +88,9 @@ final class PlainViews {
 
     /** What becomes of a datagram, and why: a line for each rule that was looked at, and what else counts. */
     record Explained(@Nullable Integer rule, boolean up, String because, List<String> rules) {
+        private static final Pattern TYPE_AND_CODE = Pattern.compile("([0-9]{1,3})(?:/([0-9]{1,3}))?");
+        private static final int MAX_OCTET = 255;
+
         /**
          * Explains what becomes of one that the query describes.
          *
@@ -112,7 +120,7 @@ final class PlainViews {
                     Addresses.high(destination),
                     Addresses.low(destination),
                     to.getPort(),
-                    isIcmp ? type(call) : null,
+                    isIcmp ? type(call, source instanceof Inet6Address) : null,
                     (int) call.number("dscp", 0, PlainMatch.MAX_DSCP, 0),
                     call.number("fwmark", 0, PlainMatch.MAX_MARK, 0),
                     call.number("router-alert", 0, 1, 0) == 1);
@@ -155,14 +163,26 @@ final class PlainViews {
         }
 
         /** Returns the type of the message; null where it is one that no rule is for. */
-        private static @Nullable IcmpType type(Call call) {
-            String named = call.query("type");
-            return Stream.of(IcmpType.values())
-                    .filter(type -> named == null
-                            ? type == IcmpType.ECHO_REQUEST
-                            : type.word().equals(named))
-                    .findFirst()
-                    .orElse(null);
+        private static @Nullable IcmpType type(Call call, boolean isIpv6) throws ApiException {
+            String named = Objects.requireNonNullElse(call.query("type"), IcmpType.ECHO_REQUEST.word());
+            for (IcmpType each : IcmpType.values()) {
+                if (each.word().equals(named)) {
+                    return each;
+                }
+            }
+            Matcher numbers = TYPE_AND_CODE.matcher(named);
+            int type = numbers.matches() ? Integer.parseInt(numbers.group(1)) : MAX_OCTET + 1;
+            int code = numbers.matches() && numbers.group(2) != null ? Integer.parseInt(numbers.group(2)) : 0;
+            if (Math.max(type, code) > MAX_OCTET) {
+                throw new ApiException(
+                        ApiException.BAD_REQUEST,
+                        "type: " + named + ": "
+                                + Stream.of(IcmpType.values())
+                                        .map(IcmpType::word)
+                                        .collect(Collectors.joining(", "))
+                                + " is wanted, or numbers, TYPE or TYPE/CODE");
+            }
+            return IcmpType.of(isIpv6, type, code);
         }
 
         private static InetSocketAddress end(Call call, String name, boolean isIcmp) throws ApiException {
