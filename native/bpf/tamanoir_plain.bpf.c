@@ -20,12 +20,20 @@
 #define TMN_AF_INET6 10
 #define TMN_PLAIN_CHUNK 512 /* octets: the most that bpf_csum_diff takes */
 
-struct {
+struct tmn_plain_hook_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct tmn_plain_hook);
-} tmn_plain_hooks SEC(".maps");
+} tmn_plain_hook0 SEC(".maps"), tmn_plain_hook1 SEC(".maps");
+
+/* The kernel lets an update of it return when no program uses the hook any more that was there: kernel/bpf/syscall.c. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct tmn_plain_hook_map);
+} tmn_plain_hooks SEC(".maps") = { .values = { &tmn_plain_hook0 } };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -40,12 +48,20 @@ struct {
 	__uint(max_entries, 65536);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, __u64[TMN_PLAIN_BUFFERS]);
 } tmn_plain_ports SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 65536 / 64);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, __u64);
+} tmn_plain_held SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(max_entries, TMN_PLAIN_RULES);
+	__uint(max_entries, TMN_PLAIN_BUFFERS * TMN_PLAIN_RULES);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct tmn_plain_prefix);
 	__type(value, __u64);
@@ -53,7 +69,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(max_entries, TMN_PLAIN_RULES);
+	__uint(max_entries, TMN_PLAIN_BUFFERS * TMN_PLAIN_RULES);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct tmn_plain_prefix);
 	__type(value, __u64);
@@ -61,8 +77,8 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, TMN_PLAIN_RULES);
-	__type(key, __u32);
+	__uint(max_entries, TMN_PLAIN_BUFFERS * TMN_PLAIN_RULES);
+	__type(key, struct tmn_plain_asked);
 	__type(value, __u64);
 } tmn_plain_marks SEC(".maps");
 
@@ -82,7 +98,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, TMN_PLAIN_RULES);
+	__uint(max_entries, TMN_PLAIN_COUNTS);
 	__type(key, __u32);
 	__type(value, struct tmn_plain_count);
 } tmn_plain_counts SEC(".maps");
@@ -128,10 +144,34 @@ TMN_INLINE int tmn_met(__u32 met, __u32 datagrams)
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* The rules that an address leaves of some; "any" do not ask for one. */
-TMN_INLINE __u64 tmn_fitting(void *prefixes, const __u32 address[4], __u64 rules, __u64 any)
+/* Whether connections are looked at: rules are for them, or were. */
+TMN_INLINE int tmn_has_tcp(const struct tmn_plain_hook *hook)
 {
-	struct tmn_plain_prefix key = { .bits = 128 };
+	return hook->tcp || hook->held;
+}
+
+/* The rules that ask for a port. */
+TMN_INLINE __u64 tmn_asking(const struct tmn_plain_hook *hook, __u32 port)
+{
+	__u64 *rules = bpf_map_lookup_elem(&tmn_plain_ports, &port);
+
+	return rules ? rules[hook->buffer & (TMN_PLAIN_BUFFERS - 1)] : 0;
+}
+
+/* Whether a rule for TCP asked for a port that has left. */
+TMN_INLINE int tmn_was_asked(__u32 port)
+{
+	__u32 word = port / 64;
+	__u64 *ports = bpf_map_lookup_elem(&tmn_plain_held, &word);
+
+	return ports && *ports >> (port & 63) & 1;
+}
+
+/* The rules that an address leaves of some; "any" do not ask for one. */
+TMN_INLINE __u64 tmn_fitting(void *prefixes, const struct tmn_plain_hook *hook, const __u32 address[4], __u64 rules,
+			     __u64 any)
+{
+	struct tmn_plain_prefix key = { .bits = 32 + 128, .buffer = hook->buffer };
 	__u64 *covering;
 
 	if (!(rules & ~any))
@@ -141,13 +181,14 @@ TMN_INLINE __u64 tmn_fitting(void *prefixes, const __u32 address[4], __u64 rules
 	return rules & (covering ? *covering | any : any);
 }
 
-TMN_INLINE __u64 tmn_fitting_mark(__u32 mark, __u64 rules, __u64 any)
+TMN_INLINE __u64 tmn_fitting_mark(const struct tmn_plain_hook *hook, __u32 mark, __u64 rules)
 {
-	__u64 *asking;
+	struct tmn_plain_asked key = { .mark = mark, .buffer = hook->buffer };
+	__u64 any = hook->any_mark, *asking;
 
 	if (!(rules & ~any))
 		return rules;
-	asking = bpf_map_lookup_elem(&tmn_plain_marks, &mark);
+	asking = bpf_map_lookup_elem(&tmn_plain_marks, &key);
 	return rules & (asking ? *asking | any : any);
 }
 
@@ -445,7 +486,8 @@ static __noinline int tmn_ends_handshake(struct __sk_buff *skb, const struct tmn
 TMN_INLINE int tmn_lift(struct __sk_buff *skb, const struct tmn_plain_hook *hook, const struct tmn_plain *plain,
 			__u32 rule)
 {
-	struct tmn_plain_count *count = bpf_map_lookup_elem(&tmn_plain_counts, &rule);
+	__u32 place = hook->count[rule & TMN_PLAIN_RULE];
+	struct tmn_plain_count *count = bpf_map_lookup_elem(&tmn_plain_counts, &place);
 	int is_tcp = plain->protocol == IPPROTO_TCP, is_icmp = plain->protocol == IPPROTO_ICMP;
 	struct tmn_plain_beat *beat;
 	__u32 zero = 0;
@@ -493,10 +535,8 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 {
 	__u32 octets = bpf_ntohs(udp->len), port = bpf_ntohs(udp->dest);
 	__u64 rules = hook->udp & hook->dscp[dscp & 63] & (plain->alert ? hook->alert : hook->no_alert);
-	__u64 *of_port;
 
-	of_port = bpf_map_lookup_elem(&tmn_plain_ports, &port);
-	rules &= of_port ? *of_port : 0;
+	rules &= tmn_asking(hook, port);
 	if (!rules)
 		return tmn_met(TMN_PLAIN_NO_RULE, 1);
 	plain->datagrams = 1;
@@ -508,9 +548,9 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 		plain->datagrams = (octets - sizeof(*udp) + skb->gso_size - 1) / skb->gso_size;
 		plain->total = tmn_ip_octets(plain) + sizeof(*udp) + skb->gso_size;
 	}
-	rules = tmn_fitting(&tmn_plain_destinations, plain->destination, rules, hook->any_destination);
-	rules = tmn_fitting(&tmn_plain_sources, plain->source, rules, hook->any_source);
-	rules = tmn_fitting_mark(skb->mark, rules, hook->any_mark);
+	rules = tmn_fitting(&tmn_plain_destinations, hook, plain->destination, rules, hook->any_destination);
+	rules = tmn_fitting(&tmn_plain_sources, hook, plain->source, rules, hook->any_source);
+	rules = tmn_fitting_mark(hook, skb->mark, rules);
 	if (!rules)
 		return tmn_met(TMN_PLAIN_NO_RULE, plain->datagrams);
 	if (hops <= 1)
@@ -520,36 +560,36 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 
 /*
  * A segment goes up where its connection has a socket here, which the mark alone finds; or it begins a connection that a
- * rule is for. What comes back is known by the ports and addresses of rules, the other way round.
+ * rule is for. What comes back is known by the ports and addresses of rules, the other way round. Connections of rules that
+ * have left are known by their ports.
  */
 TMN_INLINE int tmn_tcp(struct __sk_buff *skb, const struct tmn_plain_hook *hook, struct tmn_plain *plain,
 		       const struct tcphdr *tcp, __u32 dscp, __u32 hops)
 {
 	__u32 to = bpf_ntohs(tcp->dest), from = bpf_ntohs(tcp->source), state;
 	__be16 source = tcp->source, destination = tcp->dest;
-	int begins = tcp->syn && !tcp->ack;
-	__u64 forth = 0, back = 0, *of_port;
+	int begins = tcp->syn && !tcp->ack, is_held = 0;
+	__u64 forth, back = 0;
 
 	plain->datagrams = 1;
 	plain->protocol = IPPROTO_TCP;
-	of_port = bpf_map_lookup_elem(&tmn_plain_ports, &to);
-	if (of_port)
-		forth = *of_port & hook->tcp;
-	of_port = bpf_map_lookup_elem(&tmn_plain_ports, &from);
-	if (of_port && !begins)
-		back = *of_port & hook->tcp;
+	forth = tmn_asking(hook, to) & hook->tcp;
+	if (!begins)
+		back = tmn_asking(hook, from) & hook->tcp;
+	if (hook->held)
+		is_held = tmn_was_asked(to) || tmn_was_asked(from);
 	if (begins)
 		forth &= hook->dscp[dscp & 63] & (plain->alert ? hook->alert : hook->no_alert);
-	if (!(forth | back))
+	if (!(forth | back) && !is_held)
 		return tmn_met(TMN_PLAIN_NO_RULE, 1);
-	forth = tmn_fitting(&tmn_plain_destinations, plain->destination, forth, hook->any_destination);
-	forth = tmn_fitting(&tmn_plain_sources, plain->source, forth, hook->any_source);
+	forth = tmn_fitting(&tmn_plain_destinations, hook, plain->destination, forth, hook->any_destination);
+	forth = tmn_fitting(&tmn_plain_sources, hook, plain->source, forth, hook->any_source);
 	if (begins)
-		forth = tmn_fitting_mark(skb->mark, forth, hook->any_mark);
+		forth = tmn_fitting_mark(hook, skb->mark, forth);
 	if (!forth) {
-		back = tmn_fitting(&tmn_plain_destinations, plain->source, back, hook->any_destination);
-		back = tmn_fitting(&tmn_plain_sources, plain->destination, back, hook->any_source);
-		if (!back)
+		back = tmn_fitting(&tmn_plain_destinations, hook, plain->source, back, hook->any_destination);
+		back = tmn_fitting(&tmn_plain_sources, hook, plain->destination, back, hook->any_source);
+		if (!back && !is_held)
 			return tmn_met(TMN_PLAIN_NO_RULE, 1);
 	}
 	state = tmn_state(skb, plain, source, destination);
@@ -560,13 +600,15 @@ TMN_INLINE int tmn_tcp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 		skb->mark = hook->mark;
 		return tmn_met(TMN_PLAIN_UP, 1);
 	}
+	if (!(forth | back))
+		return tmn_met(TMN_PLAIN_NO_RULE, 1);
 	if (!begins) {
 		struct tcphdr ack = *tcp;
 		__u32 rule;
 
 		/* By what its first segment most likely had, and with it the rule. */
 		forth &= hook->dscp[dscp & 63] & (plain->alert ? hook->alert : hook->no_alert);
-		forth = tmn_fitting_mark(skb->mark, forth, hook->any_mark);
+		forth = tmn_fitting_mark(hook, skb->mark, forth);
 		rule = tmn_lowest(forth);
 		if (!forth || !ack.ack || ack.syn || ack.rst ||
 		    !tmn_ends_handshake(skb, plain, &ack, plain->is_ipv6 ? hook->tcp6[rule] : hook->tcp4[rule]))
@@ -603,20 +645,13 @@ TMN_INLINE __u32 tmn_icmp_type(__u32 is_ipv6, __u32 type, __u32 code)
 	}
 }
 
-/* Whether a connection with these ports may be the node's: a rule for TCP is for one of them. */
+/* Whether a connection with these ports may be the node's: a rule for TCP is, or was, for one of them. */
 TMN_INLINE int tmn_has_rule(const struct tmn_plain_hook *hook, __be16 one, __be16 other)
 {
-	__u32 port = bpf_ntohs(one);
-	__u64 rules = 0, *of_port;
+	__u32 port = bpf_ntohs(one), other_port = bpf_ntohs(other);
 
-	of_port = bpf_map_lookup_elem(&tmn_plain_ports, &port);
-	if (of_port)
-		rules = *of_port;
-	port = bpf_ntohs(other);
-	of_port = bpf_map_lookup_elem(&tmn_plain_ports, &port);
-	if (of_port)
-		rules |= *of_port;
-	return !!(rules & hook->tcp);
+	return (tmn_asking(hook, port) | tmn_asking(hook, other_port)) & hook->tcp ||
+	       (hook->held && (tmn_was_asked(port) || tmn_was_asked(other_port)));
 }
 
 /*
@@ -669,13 +704,13 @@ static __noinline int tmn_is_of_connection(struct __sk_buff *skb, const struct t
 static __noinline int tmn_icmp(struct __sk_buff *skb, const struct tmn_plain_hook *hook,
 			       const struct tmn_plain *plain)
 {
-	__u64 rules, *of_type;
+	__u64 rules;
 	__u32 type;
 
 	if (!hook || !plain)
 		return TMN_ON;
 	type = tmn_icmp_type(plain->is_ipv6, plain->type, plain->code);
-	if (hook->tcp && type >= TMN_PLAIN_UNREACHABLE && type < TMN_PLAIN_ICMP_COUNT &&
+	if (tmn_has_tcp(hook) && type >= TMN_PLAIN_UNREACHABLE && type < TMN_PLAIN_ICMP_COUNT &&
 	    tmn_is_of_connection(skb, hook, plain)) {
 		skb->mark = hook->mark;
 		return tmn_met(TMN_PLAIN_UP, 1);
@@ -683,15 +718,14 @@ static __noinline int tmn_icmp(struct __sk_buff *skb, const struct tmn_plain_hoo
 	if (!hook->icmp)
 		return TMN_ON;
 	rules = hook->icmp & hook->dscp[plain->dscp & 63] & hook->no_alert;
-	of_type = bpf_map_lookup_elem(&tmn_plain_ports, &type);
-	rules &= of_type && type < TMN_PLAIN_ICMP_COUNT ? *of_type : 0;
+	rules &= type < TMN_PLAIN_ICMP_COUNT ? tmn_asking(hook, type) : 0;
 	if (!rules)
 		return tmn_met(TMN_PLAIN_NO_RULE, 1);
 	if (plain->octets < TMN_ICMP_HEADER || plain->octets > TMN_PLAIN_MESSAGE)
 		return tmn_met(TMN_PLAIN_LENGTH, 1);
-	rules = tmn_fitting(&tmn_plain_destinations, plain->destination, rules, hook->any_destination);
-	rules = tmn_fitting(&tmn_plain_sources, plain->source, rules, hook->any_source);
-	rules = tmn_fitting_mark(skb->mark, rules, hook->any_mark);
+	rules = tmn_fitting(&tmn_plain_destinations, hook, plain->destination, rules, hook->any_destination);
+	rules = tmn_fitting(&tmn_plain_sources, hook, plain->source, rules, hook->any_source);
+	rules = tmn_fitting_mark(hook, skb->mark, rules);
 	if (!rules)
 		return tmn_met(TMN_PLAIN_NO_RULE, 1);
 	if (plain->hops <= 1)
@@ -720,8 +754,8 @@ TMN_INLINE int tmn_ipv4(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 	struct tmn_plain plain = {};
 
 	if ((void *)(ip + 1) > end || ip->version != 4 ||
-	    !(ip->protocol == IPPROTO_UDP || (ip->protocol == IPPROTO_TCP && hook->tcp) ||
-	      (ip->protocol == IPPROTO_ICMP && (hook->icmp | hook->tcp))))
+	    !(ip->protocol == IPPROTO_UDP || (ip->protocol == IPPROTO_TCP && tmn_has_tcp(hook)) ||
+	      (ip->protocol == IPPROTO_ICMP && (hook->icmp || tmn_has_tcp(hook)))))
 		return TMN_ON;
 	if (ip->frag_off & bpf_htons(TMN_IP_FRAGMENT))
 		return tmn_met(TMN_PLAIN_FRAGMENT, 1);
@@ -762,7 +796,7 @@ TMN_INLINE int tmn_ipv6(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 
 	if (ip->nexthdr == TMN_IPV6_FRAGMENT)
 		return tmn_met(TMN_PLAIN_FRAGMENT, 1);
-	if (protocol == IPPROTO_ICMPV6 && !(hook->icmp | hook->tcp))
+	if (protocol == IPPROTO_ICMPV6 && !hook->icmp && !tmn_has_tcp(hook))
 		return TMN_ON;
 	if (protocol != IPPROTO_UDP && protocol != IPPROTO_TCP && protocol != IPPROTO_ICMPV6) {
 		__be64 *header = (void *)(ip + 1);
@@ -786,7 +820,7 @@ TMN_INLINE int tmn_ipv6(struct __sk_buff *skb, const struct tmn_plain_hook *hook
 	if (protocol == IPPROTO_TCP) {
 		struct tcphdr *tcp = (void *)udp;
 
-		return !hook->tcp || (void *)(tcp + 1) > end ?
+		return !tmn_has_tcp(hook) || (void *)(tcp + 1) > end ?
 			       TMN_ON :
 			       tmn_tcp(skb, hook, &plain, tcp, dscp, ip->hop_limit);
 	}
@@ -803,9 +837,12 @@ int tmn_plain(struct __sk_buff *skb)
 	struct tmn_plain_hook *hook;
 	__u32 octets, zero = 0;
 	struct ethhdr *link;
-	void *data, *end;
+	void *data, *end, *in_force;
 
-	hook = bpf_map_lookup_elem(&tmn_plain_hooks, &zero);
+	in_force = bpf_map_lookup_elem(&tmn_plain_hooks, &zero);
+	if (!in_force)
+		return TMN_ON;
+	hook = bpf_map_lookup_elem(in_force, &zero);
 	if (!hook || hook->version != TMN_PLAIN_VERSION || skb->vlan_present || skb->pkt_type != PACKET_HOST)
 		return TMN_ON;
 	if (skb->mark >> 25 == TMN_MARK_BASE >> 25) /* which TMN_PLAIN_SENT has too */

@@ -32,14 +32,20 @@ public final class PlainHeaders {
 
     private final List<byte[]> v4;
     private final List<byte[]> v6;
+    private final long dropsOnFailure;
 
-    /** What one rule says: the service, and {@link #NO_CLASS} or a class. */
-    public record Wish(long serviceKey, int classOfService) {}
+    /** What one rule says: the service, {@link #NO_CLASS} or a class, and whether what its service fails is dropped. */
+    public record Wish(long serviceKey, int classOfService, boolean dropsOnFailure) {}
 
     /** Prepares the headers of all rules, by their index. */
     public PlainHeaders(int typeId, List<Wish> wishes) {
         v4 = wishes.stream().map(wish -> template(typeId, wish, V4_WORDS)).toList();
         v6 = wishes.stream().map(wish -> template(typeId, wish, V6_WORDS)).toList();
+        long drops = 0;
+        for (int rule = 0; rule < wishes.size(); rule++) {
+            drops |= wishes.get(rule).dropsOnFailure() ? 1L << rule : 0;
+        }
+        dropsOnFailure = drops;
     }
 
     private static byte[] template(int typeId, Wish wish, int identifierWords) {
@@ -68,6 +74,11 @@ public final class PlainHeaders {
     /** Returns how many rules there are. */
     public int rules() {
         return v4.size();
+    }
+
+    /** Returns whether datagrams of a rule are dropped where its service fails them. */
+    public boolean dropsOnFailure(int rule) {
+        return (dropsOnFailure >>> rule & 1) != 0;
     }
 
     /** Returns the bytes of the header of a rule's datagrams. */

@@ -30,9 +30,12 @@ import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.offload.Levels;
 import org.tamanoir.offload.UpcallMetadata;
+import org.tamanoir.offload.PlainChange;
+import org.tamanoir.plain.PlainRules;
 import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.ServiceGroups;
@@ -244,6 +247,15 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Returns which plain datagrams come up. */
     public PlainTraffic plain() {
         return context.levels().plain();
+    }
+
+    /**
+     * Makes other rules for plain IP ready; see {@link Levels#stage}.
+     *
+     * @throws LevelException in one line, if they cannot be had; nothing is changed then
+     */
+    public PlainChange stage(PlainRules rules, int alertsPerSecond) throws LevelException {
+        return context.levels().stage(rules, alertsPerSecond);
     }
 
     /** Returns whether plain datagrams to this address are let go by, since they end at this host or at its links. */

@@ -9,6 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.plain.PlainRules;
 import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.TransitSockets;
@@ -75,7 +76,7 @@ public final class Levels {
      */
     public List<UdpSocket> attach(
             List<UdpSocket> udp, List<InetSocketAddress> tcp, int typeId, TransportKind kind, Listener listener) {
-        boolean isPlain = !plain.rules().isEmpty();
+        boolean isPlain = plain != PlainTraffic.NONE;
         if (isNone() && !isPlain) {
             return List.of();
         }
@@ -93,13 +94,23 @@ public final class Levels {
             return List.of();
         }
         boolean looks = !isNone() && looksAt(udp, tcp, typeId);
-        PlainSockets sockets = isPlain ? PlainSockets.attach(plain, kind, typeId, listener) : PlainSockets.NONE;
+        PlainSockets sockets = isPlain ? PlainSockets.attach(plain, kind, typeId, listener) : PlainSockets.none(plain);
         if (looks || !sockets.all().isEmpty()) {
             path = new UpcallPath(os, looks ? os.upMark() : 0, plain, sockets, onward);
         } else {
             onward.close();
         }
         return sockets.all();
+    }
+
+    /**
+     * Makes other rules for plain IP ready. One call at a time, the next when what this returned is committed or abandoned.
+     *
+     * @throws LevelException in one line, if they cannot be had; nothing is changed then
+     */
+    public PlainChange stage(PlainRules rules, int alertsPerSecond) throws LevelException {
+        UpcallPath up = path;
+        return (up == null ? PlainSockets.none(plain) : up.plainSockets()).stage(rules, alertsPerSecond);
     }
 
     private boolean looksAt(List<UdpSocket> udp, List<InetSocketAddress> tcp, int typeId) {

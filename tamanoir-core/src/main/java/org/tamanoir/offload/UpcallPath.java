@@ -1,6 +1,7 @@
 package org.tamanoir.offload;
 
 import java.net.InetAddress;
+import org.tamanoir.anep.PlainHeaders;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.transport.TransitSender;
@@ -41,12 +42,13 @@ public final class UpcallPath {
     public long look(UdpBatch batch, int message) {
         int seen = batch.mark(message);
         if (hasPlain && batch.isPlain(message)) {
+            PlainHeaders headers = plainSockets.generations().of(seen);
             return UpcallMetadata.plain(
                     batch.destinationPort(message),
                     batch.hopsLeft(message),
                     batch.trafficClass(message),
                     (seen & PlainTraffic.ALERT) != 0,
-                    plain.rules().dropsOnFailure(seen & PlainTraffic.RULE_MASK),
+                    headers != null && headers.dropsOnFailure(seen & PlainTraffic.RULE_MASK),
                     (seen & PlainTraffic.ICMP) != 0);
         }
         if ((seen & NodeOs.UP_MASK) != mark || mark == 0) {
@@ -93,6 +95,11 @@ public final class UpcallPath {
     /** Looks now and then which addresses this host has. One thread. */
     public void refresh() {
         host.refresh();
+    }
+
+    /** Returns the sockets that plain datagrams come to. */
+    PlainSockets plainSockets() {
+        return plainSockets;
     }
 
     /** Returns a sender of datagrams that go on, for one thread. */

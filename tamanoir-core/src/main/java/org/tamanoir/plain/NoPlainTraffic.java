@@ -4,11 +4,12 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.nodeos.LevelException;
 
-/** A node without rules for plain IP. */
+/** A node without interfaces that plain IP comes in by. */
 final class NoPlainTraffic implements PlainTraffic {
     private static final Status OFF =
-            new Status(false, "off: the configuration has no rules under plain", Map.of(), List.of(), 0);
+            new Status(false, "off: the configuration names no plain-interfaces", Map.of(), List.of(), 0);
 
     @Override
     public PlainRules rules() {
@@ -18,6 +19,12 @@ final class NoPlainTraffic implements PlainTraffic {
     @Override
     public void attach(@Nullable InetSocketAddress v4, @Nullable InetSocketAddress v6, Listening listening) {
         // There is nothing to look for.
+    }
+
+    @Override
+    public Staged stage(PlainRules rules, int alertsPerSecond, int generation, Listening listening)
+            throws LevelException {
+        throw new LevelException("the node was started without plain-interfaces: name them and start it again");
     }
 
     @Override

@@ -57,17 +57,15 @@ public record PlainRules(List<PlainRule> rules) {
         return lines;
     }
 
-    /** Returns whether datagrams of a rule are dropped where its service fails them. */
-    public boolean dropsOnFailure(int rule) {
-        return rules.get(rule).onFailure() == FailurePolicy.DROP;
-    }
-
     /** Returns the headers of packets that stand for their datagrams. */
     public PlainHeaders headers(int typeId) {
         return new PlainHeaders(
                 typeId,
                 rules.stream()
-                        .map(rule -> new PlainHeaders.Wish(rule.serviceKey(), rule.classOfService()))
+                        .map(rule -> new PlainHeaders.Wish(
+                                rule.serviceKey(),
+                                rule.classOfService(),
+                                rule.onFailure() == FailurePolicy.DROP))
                         .toList());
     }
 }

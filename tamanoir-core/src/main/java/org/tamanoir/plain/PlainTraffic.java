@@ -9,7 +9,8 @@ import org.tamanoir.nodeos.LevelException;
 /**
  * Sends datagrams and connections on their way to other hosts up to a node, as its rules say.
  *
- * <p>Thread contract: any thread; {@link #attach} once, {@link #close} last.
+ * <p>Thread contract: any thread; {@link #attach} once, {@link #close} last, {@link #stage} by one at
+ * a time.
  */
 public interface PlainTraffic extends AutoCloseable {
     /** Nothing comes up. */
@@ -24,7 +25,7 @@ public interface PlainTraffic extends AutoCloseable {
     /** The bit of a mark that says that the datagram's payload is an ICMP message. */
     int ICMP = 0x80;
 
-    /** Returns the rules. */
+    /** Returns the rules in force. */
     PlainRules rules();
 
     /**
@@ -37,6 +38,15 @@ public interface PlainTraffic extends AutoCloseable {
      */
     void attach(@Nullable InetSocketAddress v4, @Nullable InetSocketAddress v6, Listening listening)
             throws LevelException;
+
+    /**
+     * Makes other rules ready, while those before are in force. What was not attached takes note of them alone.
+     *
+     * @param generation their number, less than 256, which is in the marks of what comes up by them; those that were
+     *     attached have 0
+     * @throws LevelException in one line, if the kernel refuses them; nothing is changed then
+     */
+    Staged stage(PlainRules rules, int alertsPerSecond, int generation, Listening listening) throws LevelException;
 
     /** Takes note why it was not attached, for {@link #status}. */
     void notAttached(String why);
@@ -62,13 +72,26 @@ public interface PlainTraffic extends AutoCloseable {
     @Override
     void close();
 
+    /** Rules that are ready, until others are. */
+    interface Staged {
+        /**
+         * Puts them in force by one change. Connections that came up by rules before stay.
+         *
+         * @throws LevelException in one line, if the kernel refuses that; those before stay in force then
+         */
+        void commit() throws LevelException;
+    }
+
     /**
      * The ports of the sockets that listen for connections, by the number of the rule; 0 = there is none.
      *
      * @param v4 at 127.0.0.1
      * @param v6 at ::1
      */
-    record Listening(List<Integer> v4, List<Integer> v6) {}
+    record Listening(List<Integer> v4, List<Integer> v6) {
+        /** No socket listens. */
+        public static final Listening NONE = new Listening(List.of(), List.of());
+    }
 
     /**
      * How it stands.

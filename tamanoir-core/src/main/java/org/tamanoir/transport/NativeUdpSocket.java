@@ -8,7 +8,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.anep.PlainHeaders;
+import org.tamanoir.anep.PlainGenerations;
 
 /**
  * UDP by recvmmsg with UDP_GRO and sendmmsg with UDP_SEGMENT. An IPv6 socket takes IPv6 alone.
@@ -185,7 +185,7 @@ final class NativeUdpSocket implements UdpSocket {
     }
 
     @Override
-    public void receivePlain(PlainHeaders headers, int mark) throws IOException {
+    public void receivePlain(PlainGenerations generations, int mark) throws IOException {
         receiveInTransit();
         if (!fd.acquire()) {
             throw closed();
@@ -201,7 +201,7 @@ final class NativeUdpSocket implements UdpSocket {
                 demand(number, LibC.IPPROTO_IP, LibC.IP_RECVORIGDSTADDR, "IP_RECVORIGDSTADDR", "");
             }
             setInt(number, LibC.SOL_UDP, LibC.UDP_GRO, 0);
-            plain = new PlainRoom(headers, mark);
+            plain = new PlainRoom(generations, mark);
         } finally {
             fd.release();
         }

@@ -1,5 +1,6 @@
 package org.tamanoir.transport;
 
+import org.tamanoir.anep.PlainGenerations;
 import org.tamanoir.anep.PlainHeaders;
 
 /**
@@ -15,7 +16,7 @@ final class PlainRoom {
     private static final int MARK_MASK = 0xFFF0_0000;
     private static final int RULE_MASK = 0x3F;
 
-    private final PlainHeaders headers;
+    private final PlainGenerations generations;
     private final int mark;
     private final int[] headerBytes = new int[NativeUdpBatch.SLOTS];
     private final int[] payloadBytes = new int[NativeUdpBatch.SLOTS];
@@ -23,14 +24,14 @@ final class PlainRoom {
     private final int[] destinations = new int[NativeUdpBatch.SLOTS];
 
     /** @param mark upper bits of the marks of datagrams that rules are for */
-    PlainRoom(PlainHeaders headers, int mark) {
-        this.headers = headers;
+    PlainRoom(PlainGenerations generations, int mark) {
+        this.generations = generations;
         this.mark = mark;
     }
 
     /** Returns a room of the same headers for another batch. */
     PlainRoom another() {
-        return new PlainRoom(headers, mark);
+        return new PlainRoom(generations, mark);
     }
 
     /**
@@ -42,10 +43,11 @@ final class PlainRoom {
         int seen = batch.mark(m);
         int destination = messages.originalDestination(m);
         int rule = seen & RULE_MASK;
+        PlainHeaders headers = generations.of(seen);
         headerBytes[m] = 0;
         payloadBytes[m] = 0;
         destinations[m] = destination;
-        if ((seen & MARK_MASK) != mark || destination == 0 || rule >= headers.rules()) {
+        if ((seen & MARK_MASK) != mark || destination == 0 || headers == null || rule >= headers.rules()) {
             return;
         }
         long sourceHigh = messages.addressHigh(m);

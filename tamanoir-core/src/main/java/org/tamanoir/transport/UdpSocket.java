@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import org.tamanoir.anep.PlainHeaders;
+import org.tamanoir.anep.PlainGenerations;
 
 /**
  * A bound UDP socket that moves datagrams in batches.
@@ -32,7 +32,7 @@ public interface UdpSocket extends AutoCloseable {
      * @param mark upper bits of the marks, {@code 0xFFF00000}
      * @throws IOException in one line, if that cannot be had here
      */
-    default void receivePlain(PlainHeaders headers, int mark) throws IOException {
+    default void receivePlain(PlainGenerations generations, int mark) throws IOException {
         throw new IOException("these sockets receive no plain datagrams: use the native transport");
     }
 

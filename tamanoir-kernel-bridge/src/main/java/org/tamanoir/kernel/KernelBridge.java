@@ -36,10 +36,10 @@ public final class KernelBridge {
     /**
      * Looks whether plain datagrams can come up here, as {@link #open(KernelConfig)} looks for levels.
      *
-     * @return {@link PlainTraffic#NONE} when there are no rules
+     * @return {@link PlainTraffic#NONE} when there are no rules, and no interface by which there could be any later
      */
     public static PlainTraffic plain(PlainConfig config) {
-        if (config.rules().isEmpty()) {
+        if (config.rules().isEmpty() && config.interfaces().isEmpty()) {
             return PlainTraffic.NONE;
         }
         KernelConfig wanted = new KernelConfig(Set.of(Level.TC), config.interfaces(), false);

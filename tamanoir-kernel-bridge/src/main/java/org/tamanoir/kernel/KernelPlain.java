@@ -3,6 +3,7 @@ package org.tamanoir.kernel;
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,7 +15,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.anep.PlainGenerations;
 import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.plain.PlainMatch;
+import org.tamanoir.plain.PlainRule;
 import org.tamanoir.plain.PlainRules;
 import org.tamanoir.plain.PlainTraffic;
 
@@ -34,12 +38,18 @@ final class KernelPlain implements PlainTraffic {
     private static final int BEATS_PER_ADDRESSES = 5;
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    private final PlainConfig config;
+    private final List<String> interfaces;
     private final @Nullable InstanceLock instance;
     private final AtomicLong lost = new AtomicLong();
+    private volatile PlainRules rules;
     private volatile String detail;
     private volatile boolean isAttached;
     private volatile boolean isReleased;
+    private final int alertsPerSecond;
+    private int port4;
+    private int port6;
+    private boolean isHeld;
+    private PlainPlaces places = PlainPlaces.NONE;
     private @Nullable PlainDriver driver;
     private @Nullable WayUp wayUp;
     private @Nullable Thread thread;
@@ -49,14 +59,16 @@ final class KernelPlain implements PlainTraffic {
      * @param whyNot the reason then, with its remedy
      */
     KernelPlain(PlainConfig config, @Nullable InstanceLock instance, String whyNot) {
-        this.config = config;
+        this.interfaces = config.interfaces();
+        this.rules = config.rules();
+        this.alertsPerSecond = config.alertsPerSecond();
         this.instance = instance;
         this.detail = whyNot;
     }
 
     @Override
     public PlainRules rules() {
-        return config.rules();
+        return rules;
     }
 
     @Override
@@ -83,8 +95,8 @@ final class KernelPlain implements PlainTraffic {
         if (wayUp != null || isReleased) {
             throw new LevelException("plain IP was attached, or closed, before");
         }
-        int port4 = v4 != null && isSet(FORWARDS_V4) ? v4.getPort() : 0;
-        int port6 = v6 != null && isSet(FORWARDS_V6) ? v6.getPort() : 0;
+        port4 = v4 != null && isSet(FORWARDS_V4) ? v4.getPort() : 0;
+        port6 = v6 != null && isSet(FORWARDS_V6) ? v6.getPort() : 0;
         if (port4 == 0 && port6 == 0) {
             throw new LevelException("this host forwards no packets: sysctl -w net.ipv4.ip_forward=1,"
                     + " and net.ipv6.conf.all.forwarding=1 for IPv6");
@@ -92,16 +104,16 @@ final class KernelPlain implements PlainTraffic {
         if (port4 != 0) {
             refuseMarkedSources();
         }
-        PlainTables tables = new PlainTables(config.rules());
         PlainDriver loaded = new PlainDriver(instance.number());
         WayUp opened = null;
         try {
             opened = WayUp.open();
             opened.make(instance.number());
             loaded.locals(opened.addresses());
-            loaded.fill(tables, tables.hook(upMark(), port4, port6, listening, config.alertsPerSecond()));
+            fill(loaded, places.next(rules), alertsPerSecond, 0, listening);
+            loaded.rules().turn();
             loaded.beat(System.nanoTime()); // CLOCK_MONOTONIC, which the program reads too
-            loaded.attach(config.interfaces());
+            loaded.attach(interfaces);
         } catch (NetlinkException | LevelException e) {
             loaded.close();
             close(opened);
@@ -109,9 +121,10 @@ final class KernelPlain implements PlainTraffic {
         }
         driver = loaded;
         wayUp = opened;
+        places = places.next(rules);
         isAttached = true;
-        detail = "tc on " + String.join(", ", config.interfaces()) + families(port4, port6);
-        LOG.info("plain IP: {} rules, {}", config.rules().rules().size(), detail);
+        detail = "tc on " + String.join(", ", interfaces) + families(port4, port6);
+        LOG.info("plain IP: {} rules, {}", rules.rules().size(), detail);
         WayUp reads = opened;
         Thread beats = new Thread(() -> beat(loaded, reads), "plain");
         beats.setDaemon(true);
@@ -119,10 +132,56 @@ final class KernelPlain implements PlainTraffic {
         thread = beats;
     }
 
+    /** Fills what is not in force, and returns whether connections of rules that leave are asked for then. */
+    private boolean fill(
+            PlainDriver loaded, PlainPlaces next, int alertsPerSecond, int generation, Listening listening)
+            throws LevelException {
+        boolean holds = isHeld;
+        for (PlainRule rule : rules.rules()) {
+            if (rule.match().protocol() == PlainMatch.Protocol.TCP && !next.rules().rules().contains(rule)) {
+                loaded.rules().hold(rule.match().firstPort(), rule.match().lastPort());
+                holds = true;
+            }
+        }
+        for (int place : next.fresh()) {
+            loaded.clear(place);
+        }
+        int mark = upMark() | generation << PlainGenerations.MARK_SHIFT;
+        PlainTables tables = new PlainTables(next.rules());
+        ByteBuffer hook = tables.hook(mark, port4, port6, listening, alertsPerSecond);
+        hook.putShort(PlainAbi.HookStruct.HELD, (short) (holds ? 1 : 0));
+        loaded.rules().fill(tables, next.putInto(hook));
+        return holds;
+    }
+
+    @Override
+    public synchronized Staged stage(PlainRules wanted, int alertsPerSecond, int generation, Listening listening)
+            throws LevelException {
+        PlainDriver attached = driver;
+        if (attached == null) {
+            return () -> rules = wanted;
+        }
+        PlainPlaces next = places.next(wanted);
+        boolean holds = fill(attached, next, alertsPerSecond, generation, listening);
+        return () -> turn(next, holds);
+    }
+
+    private synchronized void turn(PlainPlaces next, boolean holds) throws LevelException {
+        PlainDriver attached = driver;
+        if (attached == null) {
+            throw new LevelException("plain IP was closed meanwhile");
+        }
+        attached.rules().turn();
+        isHeld = holds;
+        places = next;
+        rules = next.rules();
+        LOG.info("plain IP: {} rules, {}", rules.rules().size(), detail);
+    }
+
     /** Where sources are looked up with the mark too, they would seem to be this host, and what goes up would be dropped. */
     private void refuseMarkedSources() throws LevelException {
         List<String> names = new ArrayList<>(List.of("all"));
-        names.addAll(config.interfaces());
+        names.addAll(interfaces);
         for (String name : names) {
             if (isSet(Path.of("/proc/sys/net/ipv4/conf", name, "src_valid_mark"))) {
                 throw new LevelException(
@@ -182,8 +241,8 @@ final class KernelPlain implements PlainTraffic {
         }
         try {
             List<RuleCount> counts = new ArrayList<>();
-            for (int rule = 0; rule < config.rules().rules().size(); rule++) {
-                counts.add(attached.count(rule));
+            for (int place : places.places()) {
+                counts.add(attached.count(place));
             }
             return new Status(isAttached && !isReleased, detail, attached.met(), counts, lost.get());
         } catch (LevelException refused) {

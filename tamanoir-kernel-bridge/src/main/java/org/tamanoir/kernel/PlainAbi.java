@@ -7,14 +7,17 @@ package org.tamanoir.kernel;
  * <p>Thread contract: any thread.
  */
 final class PlainAbi {
-    static final int VERSION = 3;
+    static final int VERSION = 4;
     static final int RULES = 64;
+    static final int BUFFERS = 2;
+    static final int COUNTS = 128;
     static final int INTERFACES = 1024;
     static final int LONGEST = 65_000;
     static final long STALE_NS = 1_000_000_000L;
     static final int RULE = 0x3f;
     static final int ALERT = 0x40;
     static final int ICMP = 0x80;
+    static final int GENERATION = 0xff00;
     static final int MESSAGE = 16_384;
     static final int SENT = 0x5500_0000;
     static final int ALERT_V4 = 0x9404_0000;
@@ -55,6 +58,8 @@ final class PlainAbi {
         static final int MARK = 4;
         static final int PORT4 = 8;
         static final int PORT6 = 10;
+        static final int BUFFER = 12;
+        static final int HELD = 14;
         static final int ALERT_GAP_NS = 16;
         static final int ALERT_BURST_NS = 24;
         static final int UDP = 32;
@@ -68,7 +73,8 @@ final class PlainAbi {
         static final int DSCP = 96;
         static final int TCP4 = 608;
         static final int TCP6 = 736;
-        static final int SIZE = 864;
+        static final int COUNT = 864;
+        static final int SIZE = 928;
 
         private HookStruct() {}
     }
@@ -82,11 +88,21 @@ final class PlainAbi {
         private BeatStruct() {}
     }
 
+    /** struct tmn_plain_asked. */
+    static final class AskedStruct {
+        static final int MARK = 0;
+        static final int BUFFER = 4;
+        static final int SIZE = 8;
+
+        private AskedStruct() {}
+    }
+
     /** struct tmn_plain_prefix. */
     static final class PrefixStruct {
         static final int BITS = 0;
-        static final int ADDRESS = 4;
-        static final int SIZE = 20;
+        static final int BUFFER = 4;
+        static final int ADDRESS = 8;
+        static final int SIZE = 24;
 
         private PrefixStruct() {}
     }

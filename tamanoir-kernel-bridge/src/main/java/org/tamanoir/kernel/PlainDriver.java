@@ -2,7 +2,6 @@ package org.tamanoir.kernel;
 
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -50,7 +49,7 @@ final class PlainDriver implements AutoCloseable {
     private final BpfObject object;
     private final int program;
     private final int processors = LibBpf.libbpf_num_possible_cpus();
-    private final BpfMap hooks;
+    private final PlainBuffers rules;
     private final BpfMap locals;
     private final BpfMap interfaces;
     private final BpfMap counts;
@@ -67,7 +66,7 @@ final class PlainDriver implements AutoCloseable {
         object = BpfObject.load("tamanoir_plain.bpf.o", Map.of());
         try {
             program = object.program(PROGRAM);
-            hooks = map("tmn_plain_hooks", Integer.BYTES, PlainAbi.HookStruct.SIZE);
+            rules = new PlainBuffers(object);
             locals = map("tmn_plain_locals", AbiEncoder.ADDRESS_BYTES, Integer.BYTES);
             interfaces = map("tmn_plain_interfaces", Integer.BYTES, Integer.BYTES);
             counts = map("tmn_plain_counts", Integer.BYTES, PlainAbi.CountStruct.SIZE * processors);
@@ -88,30 +87,9 @@ final class PlainDriver implements AutoCloseable {
         return program;
     }
 
-    /** Fills the tables; once, before {@link #attach}. */
-    synchronized void fill(PlainTables tables, ByteBuffer hook) throws LevelException {
-        long[] ports = tables.ports();
-        BpfMemory memory = new BpfMemory("tmn_plain_ports", object.map("tmn_plain_ports"), ports.length * Long.BYTES);
-        for (int port = 0; port < ports.length; port++) {
-            memory.set(port * Long.BYTES, ports[port]);
-        }
-        BpfMap sources = map("tmn_plain_sources", PlainAbi.PrefixStruct.SIZE, Long.BYTES);
-        for (Map.Entry<ByteBuffer, Long> each : tables.sources().entrySet()) {
-            sources.put(each.getKey(), bits(each.getValue()));
-        }
-        BpfMap destinations = map("tmn_plain_destinations", PlainAbi.PrefixStruct.SIZE, Long.BYTES);
-        for (Map.Entry<ByteBuffer, Long> each : tables.destinations().entrySet()) {
-            destinations.put(each.getKey(), bits(each.getValue()));
-        }
-        BpfMap marks = map("tmn_plain_marks", Integer.BYTES, Long.BYTES);
-        for (Map.Entry<Integer, Long> each : tables.marks().entrySet()) {
-            marks.put(BpfMap.number(each.getKey()), bits(each.getValue()));
-        }
-        hooks.put(BpfMap.number(0), hook);
-    }
-
-    private static ByteBuffer bits(long rules) {
-        return ByteBuffer.allocate(Long.BYTES).order(ByteOrder.nativeOrder()).putLong(0, rules);
+    /** Returns the tables of the rules. */
+    PlainBuffers rules() {
+        return rules;
     }
 
     /** Replaces the addresses of this host; one that stays is never missing, and of too many the first count. */
@@ -183,9 +161,14 @@ final class PlainDriver implements AutoCloseable {
         return met;
     }
 
-    /** Returns what a rule did. */
-    PlainTraffic.RuleCount count(int rule) throws LevelException {
-        ByteBuffer all = counts.get(BpfMap.number(rule));
+    /** Begins the counts of a place anew, which no rule in force has. */
+    void clear(int place) throws LevelException {
+        counts.put(BpfMap.number(place), ByteBuffer.allocate(counts.valueBytes()));
+    }
+
+    /** Returns what the rule with this place did. */
+    PlainTraffic.RuleCount count(int place) throws LevelException {
+        ByteBuffer all = counts.get(BpfMap.number(place));
         return new PlainTraffic.RuleCount(
                 sum(all, PlainAbi.CountStruct.FITS, PlainAbi.CountStruct.SIZE),
                 sum(all, PlainAbi.CountStruct.UP, PlainAbi.CountStruct.SIZE));

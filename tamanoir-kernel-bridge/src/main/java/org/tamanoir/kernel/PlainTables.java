@@ -21,7 +21,7 @@ import org.tamanoir.routing.Prefix;
  * Policy-based Packet Forwarding Using Efficient Multi-dimensional Range Matching, SIGCOMM 1998, section 4.
  */
 final class PlainTables {
-    private static final int PORTS = PlainMatch.MAX_PORT + 1;
+    static final int PORTS = PlainMatch.MAX_PORT + 1;
     private static final int DSCPS = PlainMatch.MAX_DSCP + 1;
 
     private final List<PlainRule> rules;
@@ -45,7 +45,8 @@ final class PlainTables {
      * @param port4 of the socket for IPv4; 0 = there is none
      * @param port6 likewise for IPv6
      */
-    ByteBuffer hook(int mark, int port4, int port6, PlainTraffic.Listening listening, int alertsPerSecond) {
+    ByteBuffer hook(
+            int mark, int port4, int port6, PlainTraffic.Listening listening, int alertsPerSecond) {
         ByteBuffer hook = ByteBuffer.allocate(PlainAbi.HookStruct.SIZE).order(ByteOrder.nativeOrder());
         long gapNs = 1_000_000_000L / alertsPerSecond;
         hook.putInt(PlainAbi.HookStruct.VERSION, PlainAbi.VERSION);
@@ -102,21 +103,21 @@ final class PlainTables {
     }
 
     /** Returns struct tmn_plain_prefix of each source that a rule asks for, and the rules whose prefixes cover it. */
-    Map<ByteBuffer, Long> sources() {
-        return prefixes(PlainMatch::source);
+    Map<ByteBuffer, Long> sources(int buffer) {
+        return prefixes(PlainMatch::source, buffer);
     }
 
     /** Returns the same of destinations. */
-    Map<ByteBuffer, Long> destinations() {
-        return prefixes(PlainMatch::destination);
+    Map<ByteBuffer, Long> destinations(int buffer) {
+        return prefixes(PlainMatch::destination, buffer);
     }
 
-    private Map<ByteBuffer, Long> prefixes(Function<PlainMatch, @Nullable Prefix> which) {
+    private Map<ByteBuffer, Long> prefixes(Function<PlainMatch, @Nullable Prefix> which, int buffer) {
         Map<ByteBuffer, Long> covering = new HashMap<>();
         for (PlainRule rule : rules) {
             Prefix prefix = which.apply(rule.match());
             if (prefix != null) {
-                covering.put(key(prefix), bits(match -> covers(which.apply(match), prefix)));
+                covering.put(key(prefix, buffer), bits(match -> covers(which.apply(match), prefix)));
             }
         }
         return covering;
@@ -126,20 +127,23 @@ final class PlainTables {
         return wide != null && wide.length() <= narrow.length() && wide.contains(narrow.high(), narrow.low());
     }
 
-    private static ByteBuffer key(Prefix prefix) {
+    private static ByteBuffer key(Prefix prefix, int buffer) {
         ByteBuffer key = ByteBuffer.allocate(PlainAbi.PrefixStruct.SIZE);
-        key.order(ByteOrder.nativeOrder()).putInt(PlainAbi.PrefixStruct.BITS, prefix.length());
+        key.order(ByteOrder.nativeOrder()).putInt(PlainAbi.PrefixStruct.BITS, Integer.SIZE + prefix.length());
+        key.putInt(PlainAbi.PrefixStruct.BUFFER, buffer);
         key.order(ByteOrder.BIG_ENDIAN).putLong(PlainAbi.PrefixStruct.ADDRESS, prefix.high());
         return key.putLong(PlainAbi.PrefixStruct.ADDRESS + Long.BYTES, prefix.low());
     }
 
-    /** Returns the rules that ask for each mark. */
-    Map<Integer, Long> marks() {
-        Map<Integer, Long> asking = new HashMap<>();
+    /** Returns struct tmn_plain_asked of each mark that a rule asks for, and the rules that do. */
+    Map<ByteBuffer, Long> marks(int buffer) {
+        Map<ByteBuffer, Long> asking = new HashMap<>();
         for (PlainRule rule : rules) {
             long mark = rule.match().mark();
             if (mark != PlainMatch.ANY) {
-                asking.put((int) mark, bits(match -> match.mark() == mark));
+                ByteBuffer key = ByteBuffer.allocate(PlainAbi.AskedStruct.SIZE).order(ByteOrder.nativeOrder());
+                key.putInt(PlainAbi.AskedStruct.MARK, (int) mark).putInt(PlainAbi.AskedStruct.BUFFER, buffer);
+                asking.put(key, bits(match -> match.mark() == mark));
             }
         }
         return asking;

@@ -53,38 +53,48 @@ class PlainAgreesTest {
     @Test
     void theProgramFindsTheRuleThatTheNodeNames() throws Exception {
         System.out.println("seed " + seed);
-        for (int round = 0; round < ROUNDS; round++) {
-            PlainRules rules = new PlainRules(randomRules(1 + random.nextInt(PlainRules.MAX_RULES)));
-            PlainTables tables = new PlainTables(rules);
-            try (PlainDriver driver = new PlainDriver(INSTANCE)) {
-                driver.fill(
-                        tables,
-                        tables.hook(
-                                AbiEncoder.upMark(INSTANCE),
-                                1,
-                                1,
-                                new PlainTraffic.Listening(List.of(), List.of()),
-                                1));
-                long[] fits = new long[rules.rules().size()];
-                for (int i = 0; i < DATAGRAMS; i++) {
-                    PlainFlow flow = randomFlow();
-                    int rule = rules.find(flow);
-                    if (rule != PlainRules.NO_RULE) {
-                        fits[rule]++;
-                    }
-                    run(driver.program(), frame(flow));
-                    if (rule != PlainRules.NO_RULE) {
-                        assertThat(driver.count(rule).fits())
-                                .as("rule %s after %s of %s", rule, flow, rules)
-                                .isEqualTo(fits[rule]);
-                    }
+        try (PlainDriver driver = new PlainDriver(INSTANCE)) {
+            PlainPlaces places = PlainPlaces.NONE;
+            for (int round = 0; round < ROUNDS; round++) { // Each round in the place of the rules of the one before.
+                PlainRules rules = new PlainRules(randomRules(1 + random.nextInt(PlainRules.MAX_RULES)));
+                places = places.next(rules);
+                for (int place : places.fresh()) {
+                    driver.clear(place);
                 }
-                for (int rule = 0; rule < fits.length; rule++) {
-                    assertThat(driver.count(rule).fits())
-                            .as("rule %s of %s", rule, rules)
-                            .isEqualTo(fits[rule]);
-                }
+                PlainTables tables = new PlainTables(rules);
+                driver.rules()
+                        .fill(
+                                tables,
+                                places.putInto(tables.hook(
+                                        AbiEncoder.upMark(INSTANCE), 1, 1, PlainTraffic.Listening.NONE, 1)));
+                driver.rules().turn();
+                agree(driver, rules, places);
             }
+        }
+    }
+
+    private void agree(PlainDriver driver, PlainRules rules, PlainPlaces places) throws Exception {
+        long[] fits = new long[rules.rules().size()];
+        for (int rule = 0; rule < fits.length; rule++) {
+            fits[rule] = driver.count(places.places().get(rule)).fits(); // Of a rule that stayed.
+        }
+        for (int i = 0; i < DATAGRAMS; i++) {
+            PlainFlow flow = randomFlow();
+            int rule = rules.find(flow);
+            if (rule != PlainRules.NO_RULE) {
+                fits[rule]++;
+            }
+            run(driver.program(), frame(flow));
+            if (rule != PlainRules.NO_RULE) {
+                assertThat(driver.count(places.places().get(rule)).fits())
+                        .as("rule %s after %s of %s", rule, flow, rules)
+                        .isEqualTo(fits[rule]);
+            }
+        }
+        for (int rule = 0; rule < fits.length; rule++) {
+            assertThat(driver.count(places.places().get(rule)).fits())
+                    .as("rule %s of %s", rule, rules)
+                    .isEqualTo(fits[rule]);
         }
     }
 

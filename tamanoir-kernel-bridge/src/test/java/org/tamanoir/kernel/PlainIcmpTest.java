@@ -3,7 +3,6 @@ package org.tamanoir.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.tamanoir.kernel.PlainPackets.icmp;
-import static org.tamanoir.support.Waiting.eventually;
 
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
@@ -16,12 +15,10 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BiFunction;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -32,20 +29,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
-import org.tamanoir.catalog.ServiceCatalog;
-import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.icmp.IcmpMessage;
 import org.tamanoir.icmp.IcmpType;
 import org.tamanoir.plain.PlainMatch;
 import org.tamanoir.plain.PlainRule;
 import org.tamanoir.plain.PlainRules;
 import org.tamanoir.plain.PlainTraffic;
-import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.TestNet;
-import org.tamanoir.traffic.TrafficSnapshot;
-import org.tamanoir.transport.TransportKind;
 
 /** ICMP messages through a router with a node: octets are compared as they are on the wire, in front of it and behind. */
 class PlainIcmpTest {
@@ -57,50 +49,31 @@ class PlainIcmpTest {
     private static final int WORD = 0x1234_0007;
     private static final Set<IcmpType> ALL = EnumSet.allOf(IcmpType.class);
 
-    private static TestNet net;
-    private static byte[] routerLink;
-    private static byte[] clientLink;
-    private static PlainWire client;
-    private static PlainWire server;
+    private static PlainBed bed;
 
-    private final ServiceCatalog services = new ServiceCatalog();
     private final Queue<String> seen = new ConcurrentLinkedQueue<>();
-    private @Nullable ExecutionEnvironment started;
-    private PlainTraffic plain = PlainTraffic.NONE;
 
     @BeforeAll
     static void makeNet() throws Exception {
-        BpfBed.require();
-        net = new TestNet("plaini");
-        net.namespaces().run(net.router(), "sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1");
-        net.namespaces().run(net.server(), "sysctl -qw net.ipv4.icmp_ratelimit=0 net.ipv6.icmp.ratelimit=0");
-        routerLink = PlainWire.linkAddress(net, net.router(), TestNet.ROUTER_CLIENT_DEVICE);
-        clientLink = PlainWire.linkAddress(net, net.client(), TestNet.CLIENT_DEVICE);
-        client = PlainWire.open(net, net.client(), TestNet.CLIENT_DEVICE);
-        server = PlainWire.open(net, net.server(), TestNet.SERVER_DEVICE);
+        bed = new PlainBed("plaini");
+        bed.run(bed.net().server(), "sysctl -qw net.ipv4.icmp_ratelimit=0 net.ipv6.icmp.ratelimit=0");
     }
 
     @AfterAll
     static void removeNet() {
-        if (net != null) {
-            client.close();
-            server.close();
-            net.close();
+        if (bed != null) {
+            bed.close();
         }
     }
 
     @BeforeEach
     void forget() {
-        client.forget();
-        server.forget();
+        bed.forget();
     }
 
     @AfterEach
     void stop() {
-        if (started != null) {
-            started.stop(TransitNode.PATIENCE);
-            plain.close();
-        }
+        bed.stop();
     }
 
     private void start(Set<IcmpType> types, FailurePolicy onFailure) throws Exception {
@@ -111,21 +84,12 @@ class PlainIcmpTest {
                 new PlainRules(List.of(rule)),
                 List.of(TestNet.ROUTER_CLIENT_DEVICE, TestNet.ROUTER_SERVER_DEVICE),
                 PlainConfig.DEFAULT_ALERTS);
-        plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
-        ExecutionEnvironment environment = new ExecutionEnvironment(
-                TransitNode.config(1 << 20, TransportKind.NATIVE), new RoutingTable(), services);
-        started = environment;
-        environment.plain(plain);
-        net.namespaces().in(net.router(), () -> {
-            environment.start();
-            return null;
-        });
-        assertThat(plain.status().isThere()).as(plain.status().detail()).isTrue();
+        bed.start(config);
     }
 
     private void serve(BiFunction<Packet, IcmpMessage, Verdict> step) {
         IcmpMessage message = new IcmpMessage();
-        services.add(TransitNode.definition(NAME, FailurePolicy.DROP, packet -> {
+        bed.services().add(TransitNode.definition(NAME, FailurePolicy.DROP, packet -> {
             String wrong = message.read(packet);
             seen.add(wrong != null ? wrong : message.kind() + " " + packet.destinationPort());
             return step.apply(packet, message);
@@ -145,7 +109,7 @@ class PlainIcmpTest {
     /** Sends a packet, padded as Ethernet asks for. */
     private static void send(byte[] packet) {
         byte[] padded = Arrays.copyOf(packet, Math.max(packet.length, 46));
-        client.send(PlainPackets.framed(routerLink, clientLink, padded));
+        bed.send(padded);
     }
 
     private static List<byte[]> arrive(PlainWire wire, int count, String from) {
@@ -176,17 +140,6 @@ class PlainIcmpTest {
         return icmp(from, to, request().number(from.indexOf(':') >= 0), 0, WORD, TOS, hops, data);
     }
 
-    private TrafficSnapshot balanced(long packetsIn) {
-        ExecutionEnvironment environment = Objects.requireNonNull(started);
-        eventually().untilAsserted(() -> {
-            TrafficSnapshot now = environment.traffic();
-            assertThat(now.packetsIn()).as("%s", now).isEqualTo(packetsIn);
-            assertThat(now.held()).isZero();
-            assertThat(now.packetsOut() + now.dropped()).isEqualTo(now.packetsIn() + now.packetsMade());
-        });
-        return environment.traffic();
-    }
-
     @ParameterizedTest
     @CsvSource({V4, V6})
     void messagesGoThroughTheServiceAndOnAsFromARouter(String from, String to) throws Exception {
@@ -202,16 +155,16 @@ class PlainIcmpTest {
             }
             expected.add(echo(from, to, 63, data));
         }
-        List<byte[]> arrived = arrive(server, expected.size(), from);
+        List<byte[]> arrived = arrive(bed.server(), expected.size(), from);
         for (int i = 0; i < expected.size(); i++) {
             assertThat(PlainPackets.comparable(arrived.get(i)))
                     .as("message %s", i)
                     .isEqualTo(PlainPackets.comparable(expected.get(i)));
         }
-        arrive(client, expected.size(), to); // The far end answers nothing whose checksum is wrong.
+        arrive(bed.client(), expected.size(), to); // The far end answers nothing whose checksum is wrong.
         assertThat(seen).hasSize(expected.size()).containsOnly("ECHO_REQUEST " + (from.indexOf(':') < 0 ? 8 : 128));
-        assertThat(balanced(expected.size()).packetsOut()).isEqualTo(expected.size());
-        assertThat(plain.status().rules())
+        assertThat(bed.balanced(expected.size()).packetsOut()).isEqualTo(expected.size());
+        assertThat(bed.plain().status().rules())
                 .containsExactly(new PlainTraffic.RuleCount(expected.size(), expected.size()));
     }
 
@@ -221,7 +174,7 @@ class PlainIcmpTest {
         serve((packet, message) -> Verdict.FORWARD);
         start(ALL, FailurePolicy.PASS);
         InetAddress far = InetAddress.getByName(to);
-        assertThat(net.namespaces().in(net.client(), () -> far.isReachable(TIMEOUT_MS)))
+        assertThat(bed.net().namespaces().in(bed.net().client(), () -> far.isReachable(TIMEOUT_MS)))
                 .isTrue();
         assertThat(seen.stream().map(each -> each.replaceFirst(" .*", ""))).startsWith("ECHO_REQUEST", "ECHO_REPLY");
     }
@@ -235,7 +188,7 @@ class PlainIcmpTest {
             return Verdict.FORWARD;
         });
         start(Set.of(IcmpType.UNREACHABLE), FailurePolicy.PASS);
-        try (DatagramSocket socket = net.namespaces().in(net.client(), () -> new DatagramSocket())) {
+        try (DatagramSocket socket = bed.net().namespaces().in(bed.net().client(), () -> new DatagramSocket())) {
             socket.setSoTimeout(TIMEOUT_MS);
             socket.connect(new InetSocketAddress(InetAddress.getByName(to), 5555));
             socket.send(new DatagramPacket(new byte[20], 20));
@@ -256,7 +209,7 @@ class PlainIcmpTest {
         byte[] original = PlainPackets.udp(to, from, 7000, 5004, 0, 60, new byte[0], data(1, 20));
         send(icmp(from, to, type, code, mtu, 0, 64, original));
         byte[] expected = icmp(from, to, type, code, mtu, 0, 63, original);
-        assertThat(PlainPackets.comparable(arrive(server, 1, from).get(0)))
+        assertThat(PlainPackets.comparable(arrive(bed.server(), 1, from).get(0)))
                 .isEqualTo(PlainPackets.comparable(expected));
         assertThat(seen).contains("mtu " + mtu);
     }
@@ -284,13 +237,13 @@ class PlainIcmpTest {
         sent.add(PlainPackets.sealed(fragment));
         sent.add(PlainPackets.ip(source4, destination4, 1, TOS, 64, new byte[0], new byte[] {8, 0, -9, -1})); // length
         sent.forEach(PlainIcmpTest::send);
-        List<byte[]> arrived = server.packets(
+        List<byte[]> arrived = bed.server().packets(
                 sent.size(), packet -> isFrom(packet, TestNet.CLIENT4) || isFrom(packet, TestNet.CLIENT6));
         for (int i = 0; i < sent.size(); i++) {
             assertThat(arrived.get(i)).as("packet %s", i).isEqualTo(PlainPackets.routed(sent.get(i)));
         }
-        assertThat(balanced(0).dropped()).isZero();
-        assertThat(plain.status().met())
+        assertThat(bed.balanced(0).dropped()).isZero();
+        assertThat(bed.plain().status().met())
                 .containsEntry("up", 0L)
                 .containsEntry("checksum", 2L)
                 .containsEntry("options", 1L)
@@ -304,11 +257,11 @@ class PlainIcmpTest {
         start(ALL, FailurePolicy.DROP);
         send(echo(TestNet.CLIENT4, TestNet.ROUTER4, 64, data(1, 40)));
         send(echo(TestNet.CLIENT6, TestNet.ROUTER6, 64, data(1, 40)));
-        assertThat(arrive(client, 1, TestNet.ROUTER4).get(0)[20]).isZero();
-        assertThat(arrive(client, 1, TestNet.ROUTER6).get(0)[40]).isEqualTo((byte) 129);
+        assertThat(arrive(bed.client(), 1, TestNet.ROUTER4).get(0)[20]).isZero();
+        assertThat(arrive(bed.client(), 1, TestNet.ROUTER6).get(0)[40]).isEqualTo((byte) 129);
         send(echo(TestNet.CLIENT4, TestNet.SERVER4, 1, data(1, 40)));
-        assertThat(arrive(client, 1, TestNet.ROUTER4).get(0)[20]).isEqualTo((byte) 11);
-        assertThat(plain.status().met()).containsEntry("local", 2L).containsEntry("hops", 1L);
+        assertThat(arrive(bed.client(), 1, TestNet.ROUTER4).get(0)[20]).isEqualTo((byte) 11);
+        assertThat(bed.plain().status().met()).containsEntry("local", 2L).containsEntry("hops", 1L);
     }
 
     @ParameterizedTest
@@ -320,9 +273,9 @@ class PlainIcmpTest {
         });
         start(Set.of(request()), FailurePolicy.PASS);
         send(echo(from, to, 64, data(1, 50)));
-        assertThat(PlainPackets.comparable(arrive(server, 1, from).get(0)))
+        assertThat(PlainPackets.comparable(arrive(bed.server(), 1, from).get(0)))
                 .isEqualTo(PlainPackets.comparable(echo(from, to, 63, data(1, 50))));
-        assertThat(balanced(1).dropped()).isZero();
+        assertThat(bed.balanced(1).dropped()).isZero();
     }
 
     @ParameterizedTest
@@ -336,7 +289,7 @@ class PlainIcmpTest {
         });
         start(Set.of(request()), FailurePolicy.PASS);
         send(echo(from, to, 64, data(1, 50)));
-        assertThat(PlainPackets.comparable(arrive(client, 1, to).get(0)))
+        assertThat(PlainPackets.comparable(arrive(bed.client(), 1, to).get(0)))
                 .isEqualTo(PlainPackets.comparable(icmp(to, from, reply, 0, WORD, TOS, 64, data(1, 50))));
     }
 
@@ -348,6 +301,6 @@ class PlainIcmpTest {
         });
         start(Set.of(request()), FailurePolicy.PASS);
         send(echo(TestNet.CLIENT4, TestNet.SERVER4, 64, data(1, 50)));
-        assertThat(balanced(1).drops()).isEqualTo(Map.of(DropReason.SEND_ERROR, 1L));
+        assertThat(bed.balanced(1).drops()).isEqualTo(Map.of(DropReason.SEND_ERROR, 1L));
     }
 }

@@ -14,11 +14,9 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -29,14 +27,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
-import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
-import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.plain.PlainMatch;
 import org.tamanoir.plain.PlainRule;
 import org.tamanoir.plain.PlainRules;
 import org.tamanoir.plain.PlainTraffic;
-import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
@@ -44,7 +39,6 @@ import org.tamanoir.service.Verdict;
 import org.tamanoir.support.TestNet;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.TrafficSnapshot;
-import org.tamanoir.transport.TransportKind;
 
 /** Connections of others through a router with a node: by ordinary sockets of a client and of a server. */
 class PlainTcpTest {
@@ -56,32 +50,23 @@ class PlainTcpTest {
 
     private static final List<String> BOTH = List.of(TestNet.ROUTER_CLIENT_DEVICE, TestNet.ROUTER_SERVER_DEVICE);
 
-    private static TestNet net;
-
-    private final ServiceCatalog services = new ServiceCatalog();
-    private @Nullable ExecutionEnvironment started;
-    private PlainTraffic plain = PlainTraffic.NONE;
+    private static PlainBed bed;
 
     @BeforeAll
-    static void makeNet() {
-        BpfBed.require();
-        net = new TestNet("plaint");
-        net.namespaces().run(net.router(), "sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1");
+    static void makeNet() throws Exception {
+        bed = new PlainBed("plaint");
     }
 
     @AfterAll
     static void removeNet() {
-        if (net != null) {
-            net.close();
+        if (bed != null) {
+            bed.close();
         }
     }
 
     @AfterEach
     void stop() {
-        if (started != null) {
-            started.stop(TransitNode.PATIENCE);
-            plain.close();
-        }
+        bed.stop();
     }
 
     private static PlainConfig config(List<String> interfaces, FailurePolicy onFailure) {
@@ -95,25 +80,11 @@ class PlainTcpTest {
     }
 
     private void start(List<String> interfaces, FailurePolicy onFailure) throws Exception {
-        PlainConfig config = config(interfaces, onFailure);
-        plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
-        begin();
-        assertThat(plain.status().isThere()).as(plain.status().detail()).isTrue();
-    }
-
-    private void begin() throws Exception {
-        ExecutionEnvironment environment = new ExecutionEnvironment(
-                TransitNode.config(1 << 20, TransportKind.NATIVE), new RoutingTable(), services);
-        started = environment;
-        environment.plain(plain);
-        net.namespaces().in(net.router(), () -> {
-            environment.start();
-            return null;
-        });
+        bed.start(config(interfaces, onFailure));
     }
 
     private void serve(Function<Packet, Verdict> step) {
-        services.add(TransitNode.definition(NAME, FailurePolicy.DROP, step));
+        bed.services().add(TransitNode.definition(NAME, FailurePolicy.DROP, step));
     }
 
     /** Adds one to every octet. */
@@ -133,11 +104,11 @@ class PlainTcpTest {
     }
 
     private static ServerSocket listen(String address, int port) throws Exception {
-        return listen(net.server(), address, port);
+        return listen(bed.net().server(), address, port);
     }
 
     private static ServerSocket listen(String namespace, String address, int port) throws Exception {
-        return net.namespaces().in(namespace, () -> {
+        return bed.net().namespaces().in(namespace, () -> {
             ServerSocket server = new ServerSocket();
             server.setReuseAddress(true);
             server.bind(at(address, port));
@@ -147,11 +118,11 @@ class PlainTcpTest {
     }
 
     private static Socket connect(InetSocketAddress to) throws Exception {
-        return connect(net.client(), to);
+        return connect(bed.net().client(), to);
     }
 
     private static Socket connect(String namespace, InetSocketAddress to) throws Exception {
-        return net.namespaces().in(namespace, () -> {
+        return bed.net().namespaces().in(namespace, () -> {
             Socket client = new Socket();
             client.connect(to, TIMEOUT_MS);
             client.setSoTimeout(TIMEOUT_MS);
@@ -163,10 +134,6 @@ class PlainTcpTest {
         Socket accepted = server.accept();
         accepted.setSoTimeout(TIMEOUT_MS);
         return accepted;
-    }
-
-    private long met(String what) {
-        return Objects.requireNonNull(plain.status().met().get(what));
     }
 
     private static byte[] random(int octets) {
@@ -197,9 +164,9 @@ class PlainTcpTest {
             accepted.shutdownOutput();
             assertThat(Arrays.equals(answer.join(), back)).isTrue();
         }
-        assertThat(plain.status().rules()).containsExactly(new PlainTraffic.RuleCount(1, 1));
+        assertThat(bed.plain().status().rules()).containsExactly(new PlainTraffic.RuleCount(1, 1));
         eventually().untilAsserted(() -> {
-            TrafficSnapshot now = Objects.requireNonNull(started).traffic();
+            TrafficSnapshot now = bed.environment().traffic();
             assertThat(now.held()).isZero();
             assertThat(now.packetsOut() + now.dropped()).isEqualTo(now.packetsIn() + now.packetsMade());
             assertThat(now.dropped()).isZero();
@@ -211,17 +178,17 @@ class PlainTcpTest {
      * itself: its MTU is that of the server's end alone.
      */
     private static String behind() {
-        String behind = net.namespaces().add("behind");
-        net.namespaces().link(net.server(), "s1", behind, "b0");
-        net.namespaces().run(net.server(), "ip link set s1 mtu 1300");
+        String behind = bed.net().namespaces().add("behind");
+        bed.net().namespaces().link(bed.net().server(), "s1", behind, "b0");
+        bed.net().namespaces().run(bed.net().server(), "ip link set s1 mtu 1300");
         for (String prefix : List.of("10.71.3.", "fd71:3::")) {
             String length = prefix.contains(":") ? "/64" : "/24";
-            net.namespaces().address(net.server(), "s1", prefix + "1" + length);
-            net.namespaces().address(behind, "b0", prefix + "2" + length);
-            net.namespaces().route(behind, "default", prefix + "1");
+            bed.net().namespaces().address(bed.net().server(), "s1", prefix + "1" + length);
+            bed.net().namespaces().address(behind, "b0", prefix + "2" + length);
+            bed.net().namespaces().route(behind, "default", prefix + "1");
         }
-        net.namespaces().route(net.router(), "10.71.3.0/24", TestNet.SERVER4);
-        net.namespaces().route(net.router(), "fd71:3::/64", TestNet.SERVER6);
+        bed.net().namespaces().route(bed.net().router(), "10.71.3.0/24", TestNet.SERVER4);
+        bed.net().namespaces().route(bed.net().router(), "fd71:3::/64", TestNet.SERVER6);
         return behind;
     }
 
@@ -245,7 +212,7 @@ class PlainTcpTest {
             }
         }
         for (String address : List.of(TestNet.CLIENT4, TestNet.CLIENT6)) {
-            try (ServerSocket server = listen(net.client(), address, PORT);
+            try (ServerSocket server = listen(bed.net().client(), address, PORT);
                     Socket client = connect(behind, at(address, PORT));
                     Socket accepted = accept(server)) {
                 CompletableFuture<byte[]> arrived =
@@ -367,11 +334,11 @@ class PlainTcpTest {
     @ParameterizedTest
     @EnumSource(names = {"PASS", "DROP"})
     void whatAServiceForgetsThatItHoldsBreaksTheConnection(FailurePolicy onFailure) throws Exception {
-        services.add(new ServiceDefinition(NAME, Forgetful::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
+        bed.services().add(new ServiceDefinition(NAME, Forgetful::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
         start(BOTH, onFailure);
         isBroken();
         eventually()
-                .untilAsserted(() -> assertThat(Objects.requireNonNull(started)
+                .untilAsserted(() -> assertThat(bed.environment()
                                 .traffic()
                                 .drops()
                                 .get(DropReason.HOLD_EXPIRED))
@@ -406,11 +373,10 @@ class PlainTcpTest {
     @Test
     void whereItCannotBeAttachedNothingListens() throws Exception {
         PlainConfig config = config(List.of("nowhere0"), FailurePolicy.PASS);
-        plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
-        begin();
-        assertThat(plain.status().isThere()).isFalse();
+        bed.begin(config);
+        assertThat(bed.plain().status().isThere()).isFalse();
         eventually()
-                .untilAsserted(() -> assertThat(net.namespaces().run(net.router(), "cat /proc/net/tcp /proc/net/tcp6"))
+                .untilAsserted(() -> assertThat(bed.net().namespaces().run(bed.net().router(), "cat /proc/net/tcp /proc/net/tcp6"))
                         .doesNotContainPattern(LISTENS));
     }
 
@@ -420,7 +386,7 @@ class PlainTcpTest {
     void aConnectionBeginsThoughTooManyHaveBegun(String address) throws Exception {
         serve(PlainTcpTest::shift);
         start(BOTH, FailurePolicy.PASS);
-        net.namespaces().run(net.router(), "sysctl -qw net.ipv4.tcp_syncookies=2"); // always, not only when full
+        bed.net().namespaces().run(bed.net().router(), "sysctl -qw bed.net().ipv4.tcp_syncookies=2"); // always, not only when full
         try (ServerSocket server = listen(address, PORT);
                 Socket client = connect(at(address, PORT));
                 Socket accepted = accept(server)) {
@@ -429,7 +395,7 @@ class PlainTcpTest {
             accepted.getOutputStream().write(9);
             assertThat(client.getInputStream().read()).isEqualTo(9);
         } finally {
-            net.namespaces().run(net.router(), "sysctl -qw net.ipv4.tcp_syncookies=1");
+            bed.net().namespaces().run(bed.net().router(), "sysctl -qw bed.net().ipv4.tcp_syncookies=1");
         }
     }
 
@@ -441,8 +407,8 @@ class PlainTcpTest {
                 Socket accepted = accept(server)) {
             start(BOTH, FailurePolicy.PASS);
             goesOnAsItIs(client, accepted);
-            assertThat(met("begun")).isPositive();
-            assertThat(met("up")).isZero();
+            assertThat(bed.met("begun")).isPositive();
+            assertThat(bed.met("up")).isZero();
         }
     }
 
@@ -453,14 +419,14 @@ class PlainTcpTest {
         try (ServerSocket server = listen(TestNet.SERVER4, PORT);
                 Socket before = connect(at(TestNet.SERVER4, PORT));
                 Socket acceptedBefore = accept(server)) {
-            plain.release(); // as a node that does not come round any more
+            bed.plain().release(); // as a node that does not come round any more
             try (Socket client = connect(at(TestNet.SERVER4, PORT));
                     Socket accepted = accept(server)) {
                 goesOnAsItIs(client, accepted);
             }
             before.getOutputStream().write(7);
             assertThat(acceptedBefore.getInputStream().read()).isEqualTo(8);
-            assertThat(met("stale")).isEqualTo(1);
+            assertThat(bed.met("stale")).isEqualTo(1);
         }
     }
 
@@ -473,7 +439,7 @@ class PlainTcpTest {
                 Socket accepted = accept(server)) {
             goesOnAsItIs(client, accepted);
         }
-        assertThat(met("one-way")).isEqualTo(1);
+        assertThat(bed.met("one-way")).isEqualTo(1);
     }
 
     @Test
@@ -486,27 +452,26 @@ class PlainTcpTest {
             goesOnAsItIs(client, accepted);
         }
         assertThatThrownBy(() -> connect(at(TestNet.ROUTER4, PORT))).hasMessageContaining("refused");
-        assertThat(met("local")).isEqualTo(1);
-        try (ServerSocket server = listen(net.router(), TestNet.ROUTER4, PORT);
+        assertThat(bed.met("local")).isEqualTo(1);
+        try (ServerSocket server = listen(bed.net().router(), TestNet.ROUTER4, PORT);
                 Socket client = connect(at(TestNet.ROUTER4, PORT));
                 Socket accepted = accept(server)) {
             goesOnAsItIs(client, accepted);
         }
-        assertThat(met("local")).as("with all its segments").isGreaterThan(4);
-        assertThat(met("up")).isZero();
+        assertThat(bed.met("local")).as("with all its segments").isGreaterThan(4);
+        assertThat(bed.met("up")).isZero();
     }
 
     @Test
     void whereSourcesAreLookedUpByTheMarkNothingIsAttached() throws Exception {
-        net.namespaces().run(net.router(), "sysctl -qw net.ipv4.conf.all.src_valid_mark=1");
+        bed.net().namespaces().run(bed.net().router(), "sysctl -qw bed.net().ipv4.conf.all.src_valid_mark=1");
         try {
             PlainConfig config = config(BOTH, FailurePolicy.PASS);
-            plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
-            begin();
-            assertThat(plain.status().isThere()).isFalse();
-            assertThat(plain.status().detail()).contains("sysctl -w net.ipv4.conf.all.src_valid_mark=0");
+            bed.begin(config);
+            assertThat(bed.plain().status().isThere()).isFalse();
+            assertThat(bed.plain().status().detail()).contains("sysctl -w bed.net().ipv4.conf.all.src_valid_mark=0");
         } finally {
-            net.namespaces().run(net.router(), "sysctl -qw net.ipv4.conf.all.src_valid_mark=0");
+            bed.net().namespaces().run(bed.net().router(), "sysctl -qw bed.net().ipv4.conf.all.src_valid_mark=0");
         }
     }
 

@@ -8,7 +8,6 @@ import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
@@ -24,19 +23,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
-import org.tamanoir.catalog.ServiceCatalog;
-import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.plain.PlainMatch;
 import org.tamanoir.plain.PlainRule;
 import org.tamanoir.plain.PlainRules;
 import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.routing.Prefix;
-import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.TestNet;
-import org.tamanoir.traffic.TrafficSnapshot;
-import org.tamanoir.transport.TransportKind;
 
 /**
  * Plain datagrams through a router with a node: octets are compared as they are on the wire, in front of the router and
@@ -50,49 +44,30 @@ class PlainTest {
     private static final int TOS = 46 << 2;
     private static final int ALERTS = 10;
 
-    private static TestNet net;
-    private static byte[] routerLink;
-    private static byte[] clientLink;
-    private static PlainWire client;
-    private static PlainWire server;
+    private static PlainBed bed;
 
-    private final ServiceCatalog services = new ServiceCatalog();
     private final Queue<String> seen = new ConcurrentLinkedQueue<>();
-    private @Nullable ExecutionEnvironment started;
-    private PlainTraffic plain = PlainTraffic.NONE;
 
     @BeforeAll
     static void makeNet() throws Exception {
-        BpfBed.require();
-        net = new TestNet("plain");
-        net.namespaces().run(net.router(), "sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1");
-        routerLink = PlainWire.linkAddress(net, net.router(), TestNet.ROUTER_CLIENT_DEVICE);
-        clientLink = PlainWire.linkAddress(net, net.client(), TestNet.CLIENT_DEVICE);
-        client = PlainWire.open(net, net.client(), TestNet.CLIENT_DEVICE);
-        server = PlainWire.open(net, net.server(), TestNet.SERVER_DEVICE);
+        bed = new PlainBed("plain");
     }
 
     @AfterAll
     static void removeNet() {
-        if (net != null) {
-            client.close();
-            server.close();
-            net.close();
+        if (bed != null) {
+            bed.close();
         }
     }
 
     @BeforeEach
     void forget() {
-        client.forget();
-        server.forget();
+        bed.forget();
     }
 
     @AfterEach
     void stop() {
-        if (started != null) {
-            started.stop(TransitNode.PATIENCE);
-            plain.close();
-        }
+        bed.stop();
     }
 
     private static PlainMatch match(
@@ -119,24 +94,11 @@ class PlainTest {
     private void start(PlainRule... rules) throws Exception {
         PlainConfig config =
                 new PlainConfig(new PlainRules(List.of(rules)), List.of(TestNet.ROUTER_CLIENT_DEVICE), ALERTS);
-        plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
-        ExecutionEnvironment environment = new ExecutionEnvironment(
-                TransitNode.config(1 << 20, TransportKind.NATIVE), new RoutingTable(), services);
-        started = environment;
-        environment.plain(plain);
-        net.namespaces().in(net.router(), () -> {
-            environment.start();
-            return null;
-        });
-        assertThat(plain.status().isThere()).as(plain.status().detail()).isTrue();
-    }
-
-    private ExecutionEnvironment environment() {
-        return Objects.requireNonNull(started);
+        bed.start(config);
     }
 
     private void serve(Function<Packet, Verdict> step) {
-        services.add(TransitNode.definition(NAME, FailurePolicy.DROP, packet -> {
+        bed.services().add(TransitNode.definition(NAME, FailurePolicy.DROP, packet -> {
             seen.add(text(packet.source()) + " "
                     + text(packet.destination()) + ":" + packet.destinationPort() + " class "
                     + packet.classOfService());
@@ -158,10 +120,6 @@ class PlainTest {
         };
     }
 
-    private static void send(byte[] packet) {
-        client.send(PlainPackets.framed(routerLink, clientLink, packet));
-    }
-
     private static boolean isFrom(byte[] packet, String address) {
         byte[] bytes = PlainPackets.address(address);
         int at = bytes.length == 4 ? 12 : 8;
@@ -170,7 +128,7 @@ class PlainTest {
     }
 
     private static List<byte[]> arrive(int count, String from) {
-        return server.packets(count, packet -> isFrom(packet, from) && !isUnreachable(packet));
+        return bed.server().packets(count, packet -> isFrom(packet, from) && !isUnreachable(packet));
     }
 
     /** Returns whether a host says by it that nobody listens there, which is not what these tests are about. */
@@ -184,20 +142,6 @@ class PlainTest {
         return payload;
     }
 
-    private TrafficSnapshot balanced(long packetsIn) {
-        eventually().untilAsserted(() -> {
-            TrafficSnapshot now = environment().traffic();
-            assertThat(now.packetsIn()).as("%s", now).isEqualTo(packetsIn);
-            assertThat(now.held()).isZero();
-            assertThat(now.packetsOut() + now.dropped()).isEqualTo(now.packetsIn() + now.packetsMade());
-        });
-        return environment().traffic();
-    }
-
-    private long met(String what) {
-        return plain.status().met().getOrDefault(what, -1L);
-    }
-
     @ParameterizedTest
     @CsvSource({V4, V6})
     void datagramsGoThroughTheServiceAndOnAsFromARouter(String from, String to) throws Exception {
@@ -206,7 +150,7 @@ class PlainTest {
         List<byte[]> expected = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             byte[] payload = payload(i, 1 + 60 * i);
-            send(udp(from, to, 7000 + i, 5004 + i % 7, TOS, 64, NOTHING, payload));
+            bed.send(udp(from, to, 7000 + i, 5004 + i % 7, TOS, 64, NOTHING, payload));
             payload[0] ^= 0x55;
             expected.add(udp(from, to, 7000 + i, 5004 + i % 7, TOS, 63, NOTHING, payload));
         }
@@ -217,9 +161,9 @@ class PlainTest {
         assertThat(seen).hasSize(20);
         String host = InetAddress.getByName(from).getHostAddress();
         assertThat(seen).first().asString().startsWith(host + " ").endsWith(":5004 class 3");
-        assertThat(balanced(20).packetsOut()).isEqualTo(20);
-        assertThat(plain.status().rules()).containsExactly(new PlainTraffic.RuleCount(20, 20));
-        assertThat(met("up")).isEqualTo(20);
+        assertThat(bed.balanced(20).packetsOut()).isEqualTo(20);
+        assertThat(bed.plain().status().rules()).containsExactly(new PlainTraffic.RuleCount(20, 20));
+        assertThat(bed.met("up")).isEqualTo(20);
     }
 
     @Test
@@ -241,7 +185,7 @@ class PlainTest {
                 PlainPackets.sealed(fragment),
                 PlainPackets.ip(source, destination, 6, TOS, 64, NOTHING, payload), // TCP
                 PlainPackets.ip(source, destination, 1, TOS, 64, NOTHING, new byte[] {8, 0, -9, -1, 0, 0, 0, 0})));
-        sent.forEach(PlainTest::send);
+        sent.forEach(bed::send);
         List<byte[]> arrived = arrive(sent.size(), from);
         for (int i = 0; i < sent.size(); i++) {
             assertThat(arrived.get(i)).as("packet %s", i).isEqualTo(PlainPackets.routed(sent.get(i)));
@@ -257,12 +201,12 @@ class PlainTest {
                 odd,
                 java.util.Arrays.copyOfRange(udp6, 40, udp6.length));
         byte[] other = udp(TestNet.CLIENT6, TestNet.SERVER6, 7000, 5003, TOS, 64, NOTHING, payload);
-        send(extended);
-        send(other);
+        bed.send(extended);
+        bed.send(other);
         assertThat(arrive(2, TestNet.CLIENT6))
                 .containsExactly(PlainPackets.routed(extended), PlainPackets.routed(other));
-        assertThat(environment().traffic().packetsIn()).isZero();
-        assertThat(plain.status().met())
+        assertThat(bed.environment().traffic().packetsIn()).isZero();
+        assertThat(bed.plain().status().met())
                 .containsEntry("up", 0L)
                 .containsEntry("fragment", 1L)
                 .containsEntry("options", 2L)
@@ -274,26 +218,26 @@ class PlainTest {
         serve(packet -> Verdict.FORWARD);
         start(voice(FailurePolicy.PASS));
         byte[] packet = udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 50));
-        byte[] frame = PlainPackets.framed(routerLink, clientLink, packet);
-        client.send(java.nio.ByteBuffer.allocate(frame.length + 4)
+        byte[] frame = bed.framed(packet);
+        bed.client().send(java.nio.ByteBuffer.allocate(frame.length + 4)
                 .put(frame, 0, 12)
                 .putInt(0x8100_0005) // 802.1Q, VLAN 5
                 .put(frame, 12, frame.length - 12)
                 .array());
-        client.send(frame);
+        bed.client().send(frame);
         arrive(1, TestNet.CLIENT4);
-        assertThat(plain.status().rules()).containsExactly(new PlainTraffic.RuleCount(1, 1));
+        assertThat(bed.plain().status().rules()).containsExactly(new PlainTraffic.RuleCount(1, 1));
     }
 
     @Test
     void whatIsAddressedToTheRouterOrHasNoHopLeftPasses() throws Exception {
         serve(packet -> Verdict.FORWARD);
         start(voice(FailurePolicy.PASS));
-        send(udp(TestNet.CLIENT4, TestNet.ROUTER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 50)));
-        send(udp(TestNet.CLIENT4, "224.0.0.9", 7000, 5004, TOS, 64, NOTHING, payload(1, 50)));
-        send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 1, NOTHING, payload(1, 50)));
+        bed.send(udp(TestNet.CLIENT4, TestNet.ROUTER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 50)));
+        bed.send(udp(TestNet.CLIENT4, "224.0.0.9", 7000, 5004, TOS, 64, NOTHING, payload(1, 50)));
+        bed.send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 1, NOTHING, payload(1, 50)));
         eventually()
-                .untilAsserted(() -> assertThat(plain.status().met())
+                .untilAsserted(() -> assertThat(bed.plain().status().met())
                         .containsEntry("local", 2L)
                         .containsEntry("hops", 1L)
                         .containsEntry("up", 0L));
@@ -304,25 +248,25 @@ class PlainTest {
     void whatIsLongerThanTheWayTakesStaysInTheKernel() throws Exception {
         serve(packet -> Verdict.FORWARD);
         start(rule(match(null, 5004, 5004, -1, null), FailurePolicy.PASS));
-        net.namespaces().run(net.router(), "ip link set " + TestNet.ROUTER_SERVER_DEVICE + " mtu 1300");
+        bed.net().namespaces().run(bed.net().router(), "ip link set " + TestNet.ROUTER_SERVER_DEVICE + " mtu 1300");
         try {
             byte[] whole = udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 1273));
             whole[6] = 0x40; // do not fragment
-            send(PlainPackets.sealed(whole));
-            send(udp(TestNet.CLIENT6, TestNet.SERVER6, 7000, 5004, TOS, 64, NOTHING, payload(1, 1253)));
-            assertThat(client.packets(
+            bed.send(PlainPackets.sealed(whole));
+            bed.send(udp(TestNet.CLIENT6, TestNet.SERVER6, 7000, 5004, TOS, 64, NOTHING, payload(1, 1253)));
+            assertThat(bed.client().packets(
                             1, packet -> packet[0] >>> 4 == 4 && packet[9] == 1 && isFrom(packet, TestNet.ROUTER4)))
                     .allMatch(packet -> packet[20] == 3 && packet[21] == 4 && packet[26] == 1300 >> 8);
-            assertThat(client.packets(1, packet -> packet[0] >>> 4 == 6 && packet[40] == 2))
+            assertThat(bed.client().packets(1, packet -> packet[0] >>> 4 == 6 && packet[40] == 2))
                     .allMatch(packet -> isFrom(packet, TestNet.ROUTER6));
-            send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 1273)));
+            bed.send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 1273)));
             assertThat(arrive(2, TestNet.CLIENT4)).as("fragments").hasSize(2);
-            send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(2, 1272)));
-            send(udp(TestNet.CLIENT6, TestNet.SERVER6, 7000, 5004, TOS, 64, NOTHING, payload(2, 1252)));
-            assertThat(balanced(2).packetsOut()).isEqualTo(2);
-            assertThat(met("way")).isEqualTo(3);
+            bed.send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(2, 1272)));
+            bed.send(udp(TestNet.CLIENT6, TestNet.SERVER6, 7000, 5004, TOS, 64, NOTHING, payload(2, 1252)));
+            assertThat(bed.balanced(2).packetsOut()).isEqualTo(2);
+            assertThat(bed.met("way")).isEqualTo(3);
         } finally {
-            net.namespaces().run(net.router(), "ip link set " + TestNet.ROUTER_SERVER_DEVICE + " mtu 1500");
+            bed.net().namespaces().run(bed.net().router(), "ip link set " + TestNet.ROUTER_SERVER_DEVICE + " mtu 1500");
         }
     }
 
@@ -332,11 +276,11 @@ class PlainTest {
         serve(rewriting(payload -> payload[0]++));
         start(rule(match(null, 0, 65535, -1, true), FailurePolicy.PASS));
         byte[] alert = from.indexOf(':') < 0 ? PlainPackets.ALERT_V4 : PlainPackets.ALERT_V6;
-        send(udp(from, to, 7000, 9, 0, 64, alert, payload(1, 50)));
+        bed.send(udp(from, to, 7000, 9, 0, 64, alert, payload(1, 50)));
         byte[] expected = udp(from, to, 7000, 9, 0, 63, alert, changed(payload(1, 50)));
         assertThat(PlainPackets.comparable(arrive(1, from).get(0))).isEqualTo(PlainPackets.comparable(expected));
         byte[] without = udp(from, to, 7000, 9, 0, 64, NOTHING, payload(1, 50));
-        send(without);
+        bed.send(without);
         assertThat(arrive(1, from)).containsExactly(PlainPackets.routed(without));
         assertThat(seen).hasSize(1);
     }
@@ -351,22 +295,22 @@ class PlainTest {
         serve(packet -> Verdict.FORWARD);
         start(rule(match(null, 0, 65535, -1, true), FailurePolicy.PASS));
         for (int i = 0; i < 500; i++) {
-            send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 9, 0, 64, PlainPackets.ALERT_V4, payload(i, 50)));
+            bed.send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 9, 0, 64, PlainPackets.ALERT_V4, payload(i, 50)));
             arrive(1, TestNet.CLIENT4);
         }
-        assertThat(met("limited") + met("up")).isEqualTo(500);
-        assertThat(met("up")).isPositive().isLessThan(400); // 10 a second, of a flood that takes much less than 40 s
+        assertThat(bed.met("limited") + bed.met("up")).isEqualTo(500);
+        assertThat(bed.met("up")).isPositive().isLessThan(400); // 10 a second, of a flood that takes much less than 40 s
     }
 
     @Test
     void withoutAHeartbeatAllGoesOn() throws Exception {
         serve(packet -> Verdict.DROP);
         start(voice(FailurePolicy.DROP));
-        plain.release(); // as a node that does not come round any more
+        bed.plain().release(); // as a node that does not come round any more
         byte[] packet = udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 50));
-        send(packet);
+        bed.send(packet);
         assertThat(arrive(1, TestNet.CLIENT4)).containsExactly(PlainPackets.routed(packet));
-        assertThat(met("stale")).isEqualTo(1);
+        assertThat(bed.met("stale")).isEqualTo(1);
     }
 
     @Test
@@ -376,14 +320,14 @@ class PlainTest {
         start(voice(FailurePolicy.PASS), other);
         byte[] passed = udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 50));
         for (int i = 0; i < 10; i++) {
-            send(passed);
-            send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 6000, TOS, 64, NOTHING, payload(2, 50)));
+            bed.send(passed);
+            bed.send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 6000, TOS, 64, NOTHING, payload(2, 50)));
         }
         for (byte[] arrived : arrive(10, TestNet.CLIENT4)) {
             assertThat(PlainPackets.comparable(arrived))
                     .isEqualTo(PlainPackets.comparable(PlainPackets.routed(passed)));
         }
-        assertThat(balanced(20).drops()).isEqualTo(Map.of(DropReason.UNKNOWN_SERVICE, 10L));
+        assertThat(bed.balanced(20).drops()).isEqualTo(Map.of(DropReason.UNKNOWN_SERVICE, 10L));
     }
 
     @Test
@@ -395,13 +339,13 @@ class PlainTest {
         start(voice(FailurePolicy.PASS));
         byte[] packet = udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 50));
         for (int i = 0; i < 100; i++) { // most of them after it was put into quarantine
-            send(packet);
+            bed.send(packet);
         }
         for (byte[] arrived : arrive(100, TestNet.CLIENT4)) {
             assertThat(PlainPackets.comparable(arrived))
                     .isEqualTo(PlainPackets.comparable(PlainPackets.routed(packet)));
         }
-        assertThat(balanced(100).dropped()).isZero();
+        assertThat(bed.balanced(100).dropped()).isZero();
     }
 
     @Test
@@ -411,8 +355,8 @@ class PlainTest {
             return Verdict.FORWARD;
         });
         start(voice(FailurePolicy.PASS));
-        send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 1472)));
-        assertThat(balanced(1).drops()).isEqualTo(Map.of(DropReason.PACKET_TOO_LONG, 1L));
+        bed.send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 1472)));
+        assertThat(bed.balanced(1).drops()).isEqualTo(Map.of(DropReason.PACKET_TOO_LONG, 1L));
     }
 
     @Test
@@ -420,8 +364,8 @@ class PlainTest {
         serve(packet -> Verdict.REPLY);
         start(voice(FailurePolicy.PASS));
         byte[] payload = payload(1, 50);
-        send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload));
-        byte[] answer = client.packets(1, packet -> isFrom(packet, TestNet.SERVER4) && !isUnreachable(packet))
+        bed.send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload));
+        byte[] answer = bed.client().packets(1, packet -> isFrom(packet, TestNet.SERVER4) && !isUnreachable(packet))
                 .get(0);
         byte[] expected = udp(TestNet.SERVER4, TestNet.CLIENT4, 5004, 7000, TOS, 64, NOTHING, payload);
         assertThat(PlainPackets.comparable(answer)).isEqualTo(PlainPackets.comparable(expected));

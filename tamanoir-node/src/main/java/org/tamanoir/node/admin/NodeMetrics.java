@@ -69,7 +69,7 @@ final class NodeMetrics {
     }
 
     private static void plain(Metrics metrics, PlainTraffic plain) {
-        if (plain.rules().isEmpty()) {
+        if (plain == PlainTraffic.NONE) {
             return;
         }
         PlainTraffic.Status status = plain.status();

@@ -212,13 +212,20 @@ public final class ConfigChanges {
         if (line.isEmpty()) {
             return;
         }
-        boolean isTaken = setting.isLive()
-                && (!setting.section().equals("deploy")
-                        || now.deploy().isConfigured() && wanted.deploy().isConfigured());
+        boolean isTaken = setting.isLive() && hasRoomFor(setting);
         if (isTaken) {
             takenSettings.add(setting);
         }
         (isTaken ? taken : left).add(setting.path() + ": " + line);
+    }
+
+    /** Returns whether the running node has what the setting is for. */
+    private boolean hasRoomFor(Setting<?> setting) {
+        if (setting.section().equals("deploy")) {
+            return now.deploy().isConfigured() && wanted.deploy().isConfigured();
+        }
+        return !(setting.equals(NodeSettings.PLAIN) || setting.equals(NodeSettings.PLAIN_ALERTS))
+                || !now.get(NodeSettings.PLAIN_INTERFACES).isEmpty();
     }
 
     private boolean isTaken(Setting<?> setting) {

@@ -234,7 +234,7 @@ public final class NodeConfigBuilder {
         for (Setting<? extends List<?>> tied : List.of(
                 NodeSettings.QUIC_ADDRESSES,
                 NodeSettings.INTERFACES,
-                NodeSettings.PLAIN,
+                NodeSettings.PLAIN_INTERFACES,
                 NodeSettings.TRAFFIC_CONTROL,
                 NodeSettings.DIRECTORS,
                 NodeSettings.UNITS)) {

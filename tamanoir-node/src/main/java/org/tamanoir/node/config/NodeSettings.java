@@ -154,7 +154,7 @@ public final class NodeSettings {
     static final Setting<Boolean> UNKNOWN_UP = TABLE.add("levels.unknown", LevelKinds.UNKNOWN_UP, true);
 
     public static final Setting<List<PlainRule>> PLAIN =
-            TABLE.add("plain", PlainTable.KIND, List.of(), "none: datagrams without ANEP go by");
+            TABLE.add("plain", PlainTable.KIND, List.of(), "none: datagrams without ANEP go by").live();
     public static final Setting<List<String>> PLAIN_INTERFACES = TABLE.add(
                     "plain-interfaces",
                     Kind.list("list of up to 16 names as `ip link` shows them", LevelKinds::networkInterface),
@@ -162,7 +162,7 @@ public final class NodeSettings {
                     "none")
             .option("--plain-interface", "NAME");
     public static final Setting<Integer> PLAIN_ALERTS =
-            TABLE.add("plain-alerts", PlainTable.ALERTS, PlainConfig.DEFAULT_ALERTS);
+            TABLE.add("plain-alerts", PlainTable.ALERTS, PlainConfig.DEFAULT_ALERTS).live();
 
     public static final Setting<List<TcRule>> TRAFFIC_CONTROL =
             TABLE.add("traffic-control", TcTable.KIND, List.of(), "none: the host's classes stay as they are");
