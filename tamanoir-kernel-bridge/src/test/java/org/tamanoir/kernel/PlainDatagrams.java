@@ -91,7 +91,9 @@ final class PlainDatagrams {
             while (through.size() <= number) {
                 through.add(-1);
             }
-            assertThat(through.set(number, octet)).as("datagram %s before", number).isEqualTo(-1);
+            assertThat(through.set(number, octet))
+                    .as("datagram %s before", number)
+                    .isEqualTo(-1);
             arrived.incrementAndGet();
         }
     }

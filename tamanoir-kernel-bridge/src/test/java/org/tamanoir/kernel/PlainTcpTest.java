@@ -281,11 +281,9 @@ class PlainTcpTest {
         start(BOTH, onFailure);
         isBroken();
         eventually()
-                .untilAsserted(() -> assertThat(bed.environment()
-                                .traffic()
-                                .drops()
-                                .get(DropReason.HOLD_EXPIRED))
-                        .isEqualTo(1));
+                .untilAsserted(
+                        () -> assertThat(bed.environment().traffic().drops().get(DropReason.HOLD_EXPIRED))
+                                .isEqualTo(1));
     }
 
     private static final class Forgetful extends Service {
@@ -319,7 +317,8 @@ class PlainTcpTest {
         bed.begin(config);
         assertThat(bed.plain().status().isThere()).isFalse();
         eventually()
-                .untilAsserted(() -> assertThat(bed.net().namespaces().run(bed.net().router(), "cat /proc/net/tcp /proc/net/tcp6"))
+                .untilAsserted(() -> assertThat(
+                                bed.net().namespaces().run(bed.net().router(), "cat /proc/net/tcp /proc/net/tcp6"))
                         .doesNotContainPattern(LISTENS));
     }
 
@@ -329,7 +328,9 @@ class PlainTcpTest {
     void aConnectionBeginsThoughTooManyHaveBegun(String address) throws Exception {
         serve(PlainTcpTest::shift);
         start(BOTH, FailurePolicy.PASS);
-        bed.net().namespaces().run(bed.net().router(), "sysctl -qw net.ipv4.tcp_syncookies=2"); // always, not only when full
+        bed.net()
+                .namespaces()
+                .run(bed.net().router(), "sysctl -qw net.ipv4.tcp_syncookies=2"); // always, not only when full
         try (ServerSocket server = listen(address, PORT);
                 Socket client = connect(at(address, PORT));
                 Socket accepted = accept(server)) {

@@ -18,7 +18,8 @@ import org.tamanoir.plain.PlainTraffic;
  *
  * @param change null = the rules stay
  */
-record PlainReload(ExecutionEnvironment environment, @Nullable PlainChange change) {
+record PlainReload(
+        ExecutionEnvironment environment, @Nullable PlainChange change) {
     /**
      * Makes the rules ready that another configuration says.
      *

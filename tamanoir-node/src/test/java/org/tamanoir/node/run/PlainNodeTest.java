@@ -109,7 +109,7 @@ class PlainNodeTest {
         namespaces.in(router, () -> {
             try (LiveNode node = start(plain("nowhere0", VOICE))) {
                 write(plain("nowhere0", WEB, VOICE));
-                assertThat(node.ctl(1, "reload"))
+                assertThat(node.ctl(0, "reload"))
                         .contains("without effect: plain: nothing comes up: ", "nowhere0 does not exist");
                 assertThat(node.ctl(0, "plain")).contains("tcp");
             }
@@ -121,8 +121,7 @@ class PlainNodeTest {
     void whereNoInterfaceIsNamedRulesNeedARestart() throws Exception {
         try (LiveNode node = start("")) {
             write(plain("d0", VOICE));
-            assertThat(node.ctl(0, "reload"))
-                    .contains("needs a restart: plain: ", "needs a restart: plain-interfaces");
+            assertThat(node.ctl(0, "reload")).contains("needs a restart: plain: ", "needs a restart: plain-interfaces");
             assertThat(node.ctl(0, "plain")).contains("not there");
         }
     }
