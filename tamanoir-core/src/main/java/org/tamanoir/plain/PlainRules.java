@@ -63,9 +63,7 @@ public record PlainRules(List<PlainRule> rules) {
                 typeId,
                 rules.stream()
                         .map(rule -> new PlainHeaders.Wish(
-                                rule.serviceKey(),
-                                rule.classOfService(),
-                                rule.onFailure() == FailurePolicy.DROP))
+                                rule.serviceKey(), rule.classOfService(), rule.onFailure() == FailurePolicy.DROP))
                         .toList());
     }
 }

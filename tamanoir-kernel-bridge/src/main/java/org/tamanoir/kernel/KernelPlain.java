@@ -133,12 +133,12 @@ final class KernelPlain implements PlainTraffic {
     }
 
     /** Fills what is not in force, and returns whether connections of rules that leave are asked for then. */
-    private boolean fill(
-            PlainDriver loaded, PlainPlaces next, int alertsPerSecond, int generation, Listening listening)
+    private boolean fill(PlainDriver loaded, PlainPlaces next, int alertsPerSecond, int generation, Listening listening)
             throws LevelException {
         boolean holds = isHeld;
         for (PlainRule rule : rules.rules()) {
-            if (rule.match().protocol() == PlainMatch.Protocol.TCP && !next.rules().rules().contains(rule)) {
+            if (rule.match().protocol() == PlainMatch.Protocol.TCP
+                    && !next.rules().rules().contains(rule)) {
                 loaded.rules().hold(rule.match().firstPort(), rule.match().lastPort());
                 holds = true;
             }

@@ -45,8 +45,7 @@ final class PlainTables {
      * @param port4 of the socket for IPv4; 0 = there is none
      * @param port6 likewise for IPv6
      */
-    ByteBuffer hook(
-            int mark, int port4, int port6, PlainTraffic.Listening listening, int alertsPerSecond) {
+    ByteBuffer hook(int mark, int port4, int port6, PlainTraffic.Listening listening, int alertsPerSecond) {
         ByteBuffer hook = ByteBuffer.allocate(PlainAbi.HookStruct.SIZE).order(ByteOrder.nativeOrder());
         long gapNs = 1_000_000_000L / alertsPerSecond;
         hook.putInt(PlainAbi.HookStruct.VERSION, PlainAbi.VERSION);

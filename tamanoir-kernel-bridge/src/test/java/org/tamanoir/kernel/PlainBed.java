@@ -100,8 +100,7 @@ final class PlainBed implements AutoCloseable {
 
     /** Puts other rules in force, as a reload does. */
     void change(PlainRule... rules) throws Exception {
-        PlainChange change =
-                environment().stage(new PlainRules(List.of(rules)), PlainConfig.DEFAULT_ALERTS);
+        PlainChange change = environment().stage(new PlainRules(List.of(rules)), PlainConfig.DEFAULT_ALERTS);
         change.commit();
     }
 

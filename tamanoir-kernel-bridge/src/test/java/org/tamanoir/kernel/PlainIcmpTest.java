@@ -237,8 +237,8 @@ class PlainIcmpTest {
         sent.add(PlainPackets.sealed(fragment));
         sent.add(PlainPackets.ip(source4, destination4, 1, TOS, 64, new byte[0], new byte[] {8, 0, -9, -1})); // length
         sent.forEach(PlainIcmpTest::send);
-        List<byte[]> arrived = bed.server().packets(
-                sent.size(), packet -> isFrom(packet, TestNet.CLIENT4) || isFrom(packet, TestNet.CLIENT6));
+        List<byte[]> arrived = bed.server()
+                .packets(sent.size(), packet -> isFrom(packet, TestNet.CLIENT4) || isFrom(packet, TestNet.CLIENT6));
         for (int i = 0; i < sent.size(); i++) {
             assertThat(arrived.get(i)).as("packet %s", i).isEqualTo(PlainPackets.routed(sent.get(i)));
         }

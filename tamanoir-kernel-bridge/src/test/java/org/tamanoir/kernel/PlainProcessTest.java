@@ -74,9 +74,13 @@ class PlainProcessTest {
     }
 
     private static PlainConfig config() {
+        return config(5004);
+    }
+
+    private static PlainConfig config(int port) {
         return new PlainConfig(
                 new PlainRules(List.of(
-                        rule(PlainMatch.Protocol.UDP, 5004),
+                        rule(PlainMatch.Protocol.UDP, port),
                         rule(PlainMatch.Protocol.TCP, TCP_PORT),
                         rule(new PlainMatch(
                                 PlainMatch.Protocol.ICMP,
@@ -102,7 +106,11 @@ class PlainProcessTest {
 
     /** Sends datagrams until one arrives, and returns whether the service has marked it. */
     private boolean arrivesMarked() {
-        byte[] packet = udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, 0, 64, NOTHING, new byte[8]);
+        return arrivesMarked(5004);
+    }
+
+    private boolean arrivesMarked(int port) {
+        byte[] packet = udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, port, 0, 64, NOTHING, new byte[8]);
         client.send(PlainPackets.framed(routerLink, clientLink, packet));
         byte[] arrived = server.packets(1, each -> each[0] == 0x45 && each[9] == PlainPackets.UDP)
                 .get(0);
@@ -130,13 +138,17 @@ class PlainProcessTest {
                         net.router())
                 .redirectErrorStream(true)
                 .start();
+        awaitReady(process);
+        return process;
+    }
+
+    private static void awaitReady(Process process) throws IOException {
         StringBuilder said = new StringBuilder();
         var output = process.inputReader();
         for (String line = output.readLine(); !READY.equals(line); line = output.readLine()) {
             assertThat(line).as("%s", said).isNotNull();
             said.append(line).append('\n');
         }
-        return process;
     }
 
     @Test
@@ -157,6 +169,22 @@ class PlainProcessTest {
             return null;
         });
         assertThat(traces()).isEqualTo(before);
+    }
+
+    @Test
+    void datagramsPassANodeThatIsKilledAfterItsRulesChanged() throws Exception {
+        Process node = start();
+        try {
+            node.getOutputStream().write('\n');
+            node.getOutputStream().flush();
+            awaitReady(node);
+            assertThat(arrivesMarked(5004)).isFalse();
+            assertThat(arrivesMarked(5005)).isTrue();
+        } finally {
+            node.destroyForcibly();
+        }
+        assertThat(node.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(arrivesMarked(5005)).isFalse();
     }
 
     @Test
@@ -248,12 +276,17 @@ class PlainProcessTest {
         return environment;
     }
 
-    /** The process: a node in this namespace. Ends when its input does. */
+    /** The process: a node in this namespace, whose rules change once a line is read. Ends when its input does. */
     public static void main(String[] arguments) throws Exception {
         try (Namespaces namespaces = new Namespaces("child")) {
             namespaces.in(arguments[0], () -> {
-                environment(KernelBridge.plain(config())).start();
+                ExecutionEnvironment environment = environment(KernelBridge.plain(config()));
+                environment.start();
                 System.out.println(READY);
+                if (System.in.read() >= 0) {
+                    environment.stage(config(5005).rules(), 1).commit();
+                    System.out.println(READY);
+                }
                 return System.in.read();
             });
         }

@@ -338,11 +338,9 @@ class PlainTcpTest {
         start(BOTH, onFailure);
         isBroken();
         eventually()
-                .untilAsserted(() -> assertThat(bed.environment()
-                                .traffic()
-                                .drops()
-                                .get(DropReason.HOLD_EXPIRED))
-                        .isEqualTo(1));
+                .untilAsserted(
+                        () -> assertThat(bed.environment().traffic().drops().get(DropReason.HOLD_EXPIRED))
+                                .isEqualTo(1));
     }
 
     private static final class Forgetful extends Service {
@@ -376,7 +374,8 @@ class PlainTcpTest {
         bed.begin(config);
         assertThat(bed.plain().status().isThere()).isFalse();
         eventually()
-                .untilAsserted(() -> assertThat(bed.net().namespaces().run(bed.net().router(), "cat /proc/net/tcp /proc/net/tcp6"))
+                .untilAsserted(() -> assertThat(
+                                bed.net().namespaces().run(bed.net().router(), "cat /proc/net/tcp /proc/net/tcp6"))
                         .doesNotContainPattern(LISTENS));
     }
 
@@ -386,7 +385,9 @@ class PlainTcpTest {
     void aConnectionBeginsThoughTooManyHaveBegun(String address) throws Exception {
         serve(PlainTcpTest::shift);
         start(BOTH, FailurePolicy.PASS);
-        bed.net().namespaces().run(bed.net().router(), "sysctl -qw bed.net().ipv4.tcp_syncookies=2"); // always, not only when full
+        bed.net()
+                .namespaces()
+                .run(bed.net().router(), "sysctl -qw net.ipv4.tcp_syncookies=2"); // always, not only when full
         try (ServerSocket server = listen(address, PORT);
                 Socket client = connect(at(address, PORT));
                 Socket accepted = accept(server)) {
@@ -395,7 +396,7 @@ class PlainTcpTest {
             accepted.getOutputStream().write(9);
             assertThat(client.getInputStream().read()).isEqualTo(9);
         } finally {
-            bed.net().namespaces().run(bed.net().router(), "sysctl -qw bed.net().ipv4.tcp_syncookies=1");
+            bed.net().namespaces().run(bed.net().router(), "sysctl -qw net.ipv4.tcp_syncookies=1");
         }
     }
 
@@ -410,6 +411,35 @@ class PlainTcpTest {
             assertThat(bed.met("begun")).isPositive();
             assertThat(bed.met("up")).isZero();
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {TestNet.SERVER4, TestNet.SERVER6})
+    void aConnectionOutlivesItsRule(String address) throws Exception {
+        serve(PlainTcpTest::shift);
+        start(BOTH, FailurePolicy.DROP);
+        byte[] octets = random(2_000_000);
+        try (ServerSocket server = listen(address, PORT);
+                Socket before = connect(at(address, PORT));
+                Socket accepted = accept(server)) {
+            CompletableFuture<byte[]> arrived =
+                    Waiting.async(() -> accepted.getInputStream().readAllBytes());
+            before.getOutputStream().write(octets, 0, octets.length / 2);
+            bed.change();
+            try (Socket after = connect(at(address, PORT));
+                    Socket acceptedAfter = accept(server)) {
+                goesOnAsItIs(after, acceptedAfter);
+                bed.change(config(BOTH, FailurePolicy.DROP).rules().rules().get(0));
+                goesOnAsItIs(after, acceptedAfter); // What began in the kernel stays there.
+            }
+            bed.change();
+            before.getOutputStream().write(octets, octets.length / 2, octets.length / 2);
+            before.shutdownOutput();
+            assertThat(Arrays.equals(arrived.join(), shifted(octets))).isTrue();
+            accepted.getOutputStream().write(9);
+            assertThat(before.getInputStream().read()).isEqualTo(9);
+        }
+        assertThat(bed.environment().traffic().dropped()).isZero();
     }
 
     @Test
@@ -464,14 +494,14 @@ class PlainTcpTest {
 
     @Test
     void whereSourcesAreLookedUpByTheMarkNothingIsAttached() throws Exception {
-        bed.net().namespaces().run(bed.net().router(), "sysctl -qw bed.net().ipv4.conf.all.src_valid_mark=1");
+        bed.net().namespaces().run(bed.net().router(), "sysctl -qw net.ipv4.conf.all.src_valid_mark=1");
         try {
             PlainConfig config = config(BOTH, FailurePolicy.PASS);
             bed.begin(config);
             assertThat(bed.plain().status().isThere()).isFalse();
-            assertThat(bed.plain().status().detail()).contains("sysctl -w bed.net().ipv4.conf.all.src_valid_mark=0");
+            assertThat(bed.plain().status().detail()).contains("sysctl -w net.ipv4.conf.all.src_valid_mark=0");
         } finally {
-            bed.net().namespaces().run(bed.net().router(), "sysctl -qw bed.net().ipv4.conf.all.src_valid_mark=0");
+            bed.net().namespaces().run(bed.net().router(), "sysctl -qw net.ipv4.conf.all.src_valid_mark=0");
         }
     }
 

@@ -219,11 +219,12 @@ class PlainTest {
         start(voice(FailurePolicy.PASS));
         byte[] packet = udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload(1, 50));
         byte[] frame = bed.framed(packet);
-        bed.client().send(java.nio.ByteBuffer.allocate(frame.length + 4)
-                .put(frame, 0, 12)
-                .putInt(0x8100_0005) // 802.1Q, VLAN 5
-                .put(frame, 12, frame.length - 12)
-                .array());
+        bed.client()
+                .send(java.nio.ByteBuffer.allocate(frame.length + 4)
+                        .put(frame, 0, 12)
+                        .putInt(0x8100_0005) // 802.1Q, VLAN 5
+                        .put(frame, 12, frame.length - 12)
+                        .array());
         bed.client().send(frame);
         arrive(1, TestNet.CLIENT4);
         assertThat(bed.plain().status().rules()).containsExactly(new PlainTraffic.RuleCount(1, 1));
@@ -299,7 +300,9 @@ class PlainTest {
             arrive(1, TestNet.CLIENT4);
         }
         assertThat(bed.met("limited") + bed.met("up")).isEqualTo(500);
-        assertThat(bed.met("up")).isPositive().isLessThan(400); // 10 a second, of a flood that takes much less than 40 s
+        assertThat(bed.met("up"))
+                .isPositive()
+                .isLessThan(400); // 10 a second, of a flood that takes much less than 40 s
     }
 
     @Test
@@ -365,7 +368,8 @@ class PlainTest {
         start(voice(FailurePolicy.PASS));
         byte[] payload = payload(1, 50);
         bed.send(udp(TestNet.CLIENT4, TestNet.SERVER4, 7000, 5004, TOS, 64, NOTHING, payload));
-        byte[] answer = bed.client().packets(1, packet -> isFrom(packet, TestNet.SERVER4) && !isUnreachable(packet))
+        byte[] answer = bed.client()
+                .packets(1, packet -> isFrom(packet, TestNet.SERVER4) && !isUnreachable(packet))
                 .get(0);
         byte[] expected = udp(TestNet.SERVER4, TestNet.CLIENT4, 5004, 7000, TOS, 64, NOTHING, payload);
         assertThat(PlainPackets.comparable(answer)).isEqualTo(PlainPackets.comparable(expected));

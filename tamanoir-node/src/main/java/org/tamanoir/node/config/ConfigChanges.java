@@ -249,15 +249,6 @@ public final class ConfigChanges {
     }
 
     private static @Nullable String flow(@Nullable Object data) {
-        if (data instanceof Map<?, ?> map) {
-            Map<Object, Object> there = new LinkedHashMap<>();
-            map.forEach((key, value) -> {
-                if (value != null) {
-                    there.put(key, value);
-                }
-            });
-            return Yaml.flow(there);
-        }
         return data == null ? null : Yaml.flow(data);
     }
 }

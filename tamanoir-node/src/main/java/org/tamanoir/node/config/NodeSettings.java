@@ -153,16 +153,18 @@ public final class NodeSettings {
             .option("--interface", "NAME");
     static final Setting<Boolean> UNKNOWN_UP = TABLE.add("levels.unknown", LevelKinds.UNKNOWN_UP, true);
 
-    public static final Setting<List<PlainRule>> PLAIN =
-            TABLE.add("plain", PlainTable.KIND, List.of(), "none: datagrams without ANEP go by").live();
+    public static final Setting<List<PlainRule>> PLAIN = TABLE.add(
+                    "plain", PlainTable.KIND, List.of(), "none: datagrams without ANEP go by")
+            .live();
     public static final Setting<List<String>> PLAIN_INTERFACES = TABLE.add(
                     "plain-interfaces",
                     Kind.list("list of up to 16 names as `ip link` shows them", LevelKinds::networkInterface),
                     List.of(),
                     "none")
             .option("--plain-interface", "NAME");
-    public static final Setting<Integer> PLAIN_ALERTS =
-            TABLE.add("plain-alerts", PlainTable.ALERTS, PlainConfig.DEFAULT_ALERTS).live();
+    public static final Setting<Integer> PLAIN_ALERTS = TABLE.add(
+                    "plain-alerts", PlainTable.ALERTS, PlainConfig.DEFAULT_ALERTS)
+            .live();
 
     public static final Setting<List<TcRule>> TRAFFIC_CONTROL =
             TABLE.add("traffic-control", TcTable.KIND, List.of(), "none: the host's classes stay as they are");

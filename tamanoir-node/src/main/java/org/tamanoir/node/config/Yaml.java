@@ -46,13 +46,14 @@ public final class Yaml {
                 || value instanceof Map<?, ?> map && map.values().stream().allMatch(Yaml::isEmpty);
     }
 
-    /** Writes a value in one line. */
+    /** Writes a value in one line; of maps what is there. */
     static String flow(Object value) {
         if (value instanceof List<?> items) {
             return items.stream().map(Yaml::flow).collect(Collectors.joining(", ", "[", "]"));
         }
         if (value instanceof Map<?, ?> map) {
             return map.entrySet().stream()
+                    .filter(field -> field.getValue() != null)
                     .map(field -> flow(field.getKey()) + ": " + flow(field.getValue()))
                     .collect(Collectors.joining(", ", "{", "}"));
         }

@@ -54,10 +54,7 @@ import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
 import org.tamanoir.node.tc.TcRule;
 import org.tamanoir.node.tc.TrafficControl;
-import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.NodeOs;
-import org.tamanoir.offload.PlainChange;
-import org.tamanoir.plain.PlainRule;
 import org.tamanoir.plain.PlainRules;
 import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.platform.Platform;
@@ -617,11 +614,11 @@ public final class Node {
         NodeConfig before = config;
         NodeConfig after = changes.inForce();
         changeAuthentication(before, after);
-        PlainChange plain = null;
+        PlainReload plain = null;
         config = after; // Versions that are deployed meanwhile get their settings from it.
         List<String> failed;
         try {
-            plain = stagePlain(before, after);
+            plain = PlainReload.stage(environment, before, after);
             failed = new ArrayList<>(started.change(changes.toChange()));
         } catch (ManagerException | RuntimeException e) {
             config = before;
@@ -631,9 +628,7 @@ public final class Node {
             environment.authentication().change(before.authentication(), after.keys(), before.keys());
             throw e;
         }
-        if (plain != null) {
-            failed.addAll(commit(plain));
-        }
+        failed.addAll(plain.commit());
         started.report(
                 "reload",
                 "configuration read again: " + changes.taken().size() + " changes taken, "
@@ -641,31 +636,6 @@ public final class Node {
                         + changes.left().size() + " need a restart",
                 Map.of());
         return new Reloading.Outcome(changes.taken(), failed, changes.left());
-    }
-
-    /** Makes other rules for plain IP ready; null when they are the same. */
-    private @Nullable PlainChange stagePlain(NodeConfig before, NodeConfig after) throws ManagerException {
-        List<PlainRule> rules = after.get(NodeSettings.PLAIN);
-        int alerts = after.get(NodeSettings.PLAIN_ALERTS);
-        if (rules.equals(before.get(NodeSettings.PLAIN)) && alerts == before.get(NodeSettings.PLAIN_ALERTS)) {
-            return null;
-        }
-        try {
-            return environment.stage(new PlainRules(rules), alerts);
-        } catch (LevelException e) {
-            throw new ManagerException(ManagerException.Kind.CONFLICT, "plain: " + e.getMessage());
-        }
-    }
-
-    /** Puts them in force, and returns why they have no effect. */
-    private List<String> commit(PlainChange plain) {
-        try {
-            plain.commit();
-        } catch (LevelException e) {
-            return List.of("plain: " + e.getMessage());
-        }
-        PlainTraffic.Status status = environment.plain().status();
-        return status.isThere() ? List.of() : List.of("plain: nothing comes up: " + status.detail());
     }
 
     private void changeAuthentication(NodeConfig before, NodeConfig after) throws ManagerException {
