@@ -1,7 +1,6 @@
 package org.tamanoir.ee;
 
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.sapf.Sapf;
 import org.tamanoir.transport.Buffer;
@@ -27,11 +26,6 @@ final class StreamSapf {
         Sapf known = sapf;
         // Others than plain addresses are those of QUIC and of gateways.
         return known == null || nextHop.getClass() != InetSocketAddress.class ? null : known.streamTo(nextHop);
-    }
-
-    /** Returns how long a next hop gets ANEP that has not answered in SAPF. */
-    Duration rest() {
-        return Sapf.STREAM_REST;
     }
 
     /**

@@ -69,12 +69,6 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
                 connection = null;
                 made.close();
                 if (isSapf && context.sapf().to(address) == null) {
-                    LOG.info(
-                            "{}: next hop {} gets ANEP for {} s, not SAPF: {}",
-                            instance.thread.name(),
-                            address,
-                            context.sapf().rest().toSeconds(),
-                            made.failure());
                     deadlineNs = nowNs() + timeout.toNanos(); // It has been reached, and no packet has been sent.
                     begin();
                 } else {
@@ -89,7 +83,7 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
                 StreamCodec codec = tls == null ? context.sapf().to(address) : null;
                 isSapf = codec != null;
                 connection = codec != null
-                        ? instance.loop.connect(address, timeout, codec)
+                        ? instance.loop.connectThrough(address, timeout, codec)
                         : instance.loop.connect(address, timeout, tls);
                 comeBackAfter(timeout);
             } catch (UncheckedIOException e) {

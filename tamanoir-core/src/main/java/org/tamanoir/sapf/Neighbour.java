@@ -37,10 +37,16 @@ final class Neighbour {
         generation++;
     }
 
-    /** Has connections that begin up to that time carry ANEP. */
-    void leaveAnep(long untilNs) {
+    /**
+     * Has connections that begin up to that time carry ANEP.
+     *
+     * @return whether they carried SAPF up to now
+     */
+    synchronized boolean leaveAnep(long untilNs) {
+        boolean isNews = !isAnepAlone;
         anepUntilNs = untilNs;
         isAnepAlone = true;
+        return isNews;
     }
 
     /** Returns whether a connection that begins now is to carry SAPF. */

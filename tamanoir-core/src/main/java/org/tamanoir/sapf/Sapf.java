@@ -36,7 +36,7 @@ public final class Sapf {
     };
 
     /** How long connections to a next hop that has not answered in SAPF carry ANEP. */
-    public static final Duration STREAM_REST = Duration.ofSeconds(60);
+    static final Duration STREAM_REST = Duration.ofSeconds(60);
 
     private static final int IP_AND_UDP_OCTETS = 28;
     private static final int HOP_BUDGET_OCTETS = 4 * Option.HOP_BUDGET.words();

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Framing;
@@ -32,6 +34,7 @@ import org.tamanoir.transport.StreamCodec;
  * <p>Thread contract: the connection's thread.
  */
 final class SapfStream implements StreamCodec {
+    private static final Logger LOG = LoggerFactory.getLogger(SapfStream.class);
     private static final int OPENING = 'S' << 24 | 'A' << 16 | 'P' << 8 | '1';
     private static final int OPENING_OCTETS = 4;
     private static final int LENGTH_OCTETS = StreamControl.LENGTH_OCTETS;
@@ -41,6 +44,7 @@ final class SapfStream implements StreamCodec {
     private static final int MAX_LENGTH = Selector.OCTETS + Anep.MAX_PACKET_OCTETS;
 
     private final Sapf sapf;
+    private final InetSocketAddress peer;
     private final long high;
     private final long low;
     private final int port;
@@ -68,6 +72,7 @@ final class SapfStream implements StreamCodec {
     /** @param neighbour who is asked for selectors; null = this end issues them */
     SapfStream(Sapf sapf, InetSocketAddress peer, @Nullable Neighbour neighbour) {
         this.sapf = sapf;
+        this.peer = peer;
         this.high = Addresses.high(peer.getAddress());
         this.low = Addresses.low(peer.getAddress());
         this.port = peer.getPort();
@@ -274,9 +279,14 @@ final class SapfStream implements StreamCodec {
     }
 
     @Override
-    public void failed() {
-        if (neighbour != null && hasSpoken && !isOpen && !isClosed) {
-            neighbour.leaveAnep(sapf.nowNs() + Sapf.STREAM_REST.toNanos());
+    public void failed(String why) {
+        boolean isNoAnswer = neighbour != null && hasSpoken && !isOpen && !isClosed;
+        if (isNoAnswer && neighbour.leaveAnep(sapf.nowNs() + Sapf.STREAM_REST.toNanos())) {
+            LOG.warn(
+                    "SAPF: {} did not answer over TCP: {}; it gets ANEP for {} s",
+                    peer,
+                    why,
+                    Sapf.STREAM_REST.toSeconds());
         }
     }
 

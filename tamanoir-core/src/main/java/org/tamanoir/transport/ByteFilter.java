@@ -134,8 +134,8 @@ abstract class ByteFilter {
     /** Returns in a few words what has not come in the time for a handshake. */
     abstract String late();
 
-    /** Takes note that the connection failed before it was connected. */
-    void failed() {}
+    /** Takes note that the connection failed, in a few words why, before it was connected. */
+    void failed(String why) {}
 
     /** Returns in a few words why it fails that is connected, or is to be. */
     abstract String explain(IOException cause, boolean connected);

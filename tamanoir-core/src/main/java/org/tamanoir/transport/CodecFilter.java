@@ -165,8 +165,8 @@ final class CodecFilter extends ByteFilter {
     }
 
     @Override
-    void failed() {
-        codec.failed();
+    void failed(String why) {
+        codec.failed(why);
     }
 
     @Override

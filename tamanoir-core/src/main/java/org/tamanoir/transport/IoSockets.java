@@ -34,7 +34,7 @@ public interface IoSockets {
      * @param timeout for the connection; the far side has half as long to show it, {@link #MAX_ANSWER} at most
      * @throws UncheckedIOException as the other one
      */
-    default TcpConnection connect(InetSocketAddress address, Duration timeout, StreamCodec codec) {
+    default TcpConnection connectThrough(InetSocketAddress address, Duration timeout, StreamCodec codec) {
         throw new UncheckedIOException(new IOException("these sockets have no codecs"));
     }
 

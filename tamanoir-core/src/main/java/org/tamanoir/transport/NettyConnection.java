@@ -513,9 +513,10 @@ final class NettyConnection implements TcpConnection {
 
     private void fail(@Nullable String why) {
         if (failure == null) {
-            failure = why == null ? "connection closed" : why;
+            String reason = why == null ? "connection closed" : why;
+            failure = reason;
             if (filter != null && !connected) {
-                filter.failed();
+                filter.failed(reason);
             }
         }
     }

@@ -150,7 +150,7 @@ final class NettyLoop implements IoLoop {
     }
 
     @Override
-    public TcpConnection connect(InetSocketAddress address, Duration timeout, StreamCodec codec) {
+    public TcpConnection connectThrough(InetSocketAddress address, Duration timeout, StreamCodec codec) {
         SocketChannel channel = newSocket(timeout);
         NettyConnection connection = new NettyConnection(channel, pool, address, null, codec);
         Duration half = timeout.dividedBy(2);

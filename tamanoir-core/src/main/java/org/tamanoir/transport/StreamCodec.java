@@ -51,8 +51,8 @@ public interface StreamCodec {
     /** Puts what it has to say behind {@code at}. */
     default void say(ByteBuffer units, int at) {}
 
-    /** Takes note that the connection failed before it was established. */
-    default void failed() {}
+    /** Takes note that the connection failed, in a few words why, before it was established. */
+    default void failed(String why) {}
 
     /** Takes note that the connection is closed. */
     default void closed() {}

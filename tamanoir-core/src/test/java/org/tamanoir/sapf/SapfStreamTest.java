@@ -385,7 +385,7 @@ class SapfStreamTest {
     @Test
     void leavesANeighbourAnepForAWhileThatDoesNotAnswer() {
         from.said();
-        from.codec.failed();
+        from.codec.failed("as a test wants it");
         assertThat(asking.streamTo(SapfStreamEnd.ACCEPTING)).isNull();
         clockNs.addAndGet(Sapf.STREAM_REST.toNanos() - 1);
         assertThat(asking.streamTo(SapfStreamEnd.ACCEPTING)).isNull();
@@ -395,15 +395,15 @@ class SapfStreamTest {
 
     @Test
     void holdsNothingAgainstANeighbourThatWasNotReachedOrHasAnswered() throws IOException {
-        from.codec.failed();
+        from.codec.failed("as a test wants it");
         assertThat(asking.streamTo(SapfStreamEnd.ACCEPTING)).as("not reached").isNotNull();
         open();
-        from.codec.failed();
+        from.codec.failed("as a test wants it");
         assertThat(asking.streamTo(SapfStreamEnd.ACCEPTING)).as("lost later").isNotNull();
         SapfStreamEnd another = SapfStreamEnd.connected(asking);
         another.said();
         another.codec.closed();
-        another.codec.failed();
+        another.codec.failed("as a test wants it");
         assertThat(asking.streamTo(SapfStreamEnd.ACCEPTING)).as("closed by this end").isNotNull();
     }
 }
