@@ -161,11 +161,13 @@ public final class AnepSender implements AutoCloseable {
          * @throws IOException as {@link #tcp}
          */
         public AnepSender sapfOverTcp() throws IOException {
-            StreamCodec codec = node.isUnresolved() ? null : Sapf.towards(node, typeId).streamTo(node);
+            StreamCodec codec =
+                    node.isUnresolved() ? null : Sapf.towards(node, typeId).streamTo(node);
             if (codec == null) {
                 return tcp(); // Which says that the name does not resolve.
             }
-            BlockingConnection connection = BlockingConnection.connectThrough(node, codec, connectTimeout, stallTimeout);
+            BlockingConnection connection =
+                    BlockingConnection.connectThrough(node, codec, connectTimeout, stallTimeout);
             return new AnepSender(new TcpLink(connection, typeId, replyHandler), null, this);
         }
 

@@ -70,8 +70,7 @@ final class BlockingConnection implements AutoCloseable {
         this.isQuic = behind != null;
         this.hasTls = session != null;
         this.stallTimeout = stallTimeout;
-        this.layer =
-                session != null ? new TlsLayer(session, this) : codec != null ? new SapfLayer(codec, this) : null;
+        this.layer = session != null ? new TlsLayer(session, this) : codec != null ? new SapfLayer(codec, this) : null;
         try {
             this.peer = behind != null ? behind : (InetSocketAddress) channel.getRemoteAddress();
             channel.configureBlocking(false);

@@ -101,8 +101,7 @@ final class StreamControl {
     private StreamSelectors selectors() {
         StreamSelectors known = issued;
         if (known == null) {
-            known = new StreamSelectors(
-                    sapf.issuedToStreams(), sapf.issued().epoch(), RANDOM::nextInt);
+            known = new StreamSelectors(sapf.issuedToStreams(), sapf.issued().epoch(), RANDOM::nextInt);
             issued = known;
         }
         return known;

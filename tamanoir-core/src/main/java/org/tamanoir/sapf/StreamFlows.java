@@ -5,14 +5,20 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flows of one connection for which its far side was asked for selectors, each in the place of its header's hash: as
- * many places as the far side has selectors for a connection. A flow begins with the second packet of its header, and gives
- * way when {@value #PATIENCE} packets of others wanted its place since its own last one.
+ * The flows of one connection for which its far side was asked for selectors, as many as that has for a connection. They
+ * stand in sets of {@value #WAYS}, by the hashes of their headers. A flow begins with the second packet of its header, and
+ * gives way when {@value #PATIENCE} packets of others wanted its place since its own last one.
  *
  * <p>Thread contract: the connection's thread.
  */
 final class StreamFlows {
     static final int PATIENCE = 16;
+
+    private static final int WAYS = 4;
+    /** Spreads hashes over sets: 2^64 divided by the golden ratio. */
+    private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
+
+    private static final int SET_BITS = Integer.numberOfTrailingZeros(StreamSelectors.MOST / WAYS);
 
     /** Packets of one header. */
     static final class StreamFlow {
@@ -40,8 +46,10 @@ final class StreamFlows {
     private final AtomicInteger bound;
 
     private final @Nullable StreamFlow[] flows = new @Nullable StreamFlow[StreamSelectors.MOST];
-    /** Hashes of the headers that came last, by their place. */
+    /** Hashes of the headers without a flow that came last, of each set. */
     private final long[] seen = new long[StreamSelectors.MOST];
+
+    private int nextSeen;
 
     private @Nullable StreamFlow last;
     private int requests;
@@ -70,25 +78,53 @@ final class StreamFlows {
             return null;
         }
         long hash = HeaderTemplate.hash(packets, at, octets);
-        int place = (int) hash & StreamSelectors.MOST - 1;
-        StreamFlow flow = flows[place];
-        if (flow != null && flow.header.isOf(packets, at, length)) {
-            return flow;
+        int set = (int) (hash * SPREAD >>> Long.SIZE - SET_BITS) * WAYS;
+        for (int place = set; place < set + WAYS; place++) {
+            StreamFlow flow = flows[place];
+            if (flow != null && flow.header.isOf(packets, at, length)) {
+                return flow;
+            }
         }
-        if (seen[place] != hash) {
-            seen[place] = hash;
-            return null;
+        return wasSeen(hash, set) ? begin(packets, at, length, set) : null;
+    }
+
+    private boolean wasSeen(long hash, int set) {
+        for (int place = set; place < set + WAYS; place++) {
+            if (seen[place] == hash) {
+                return true;
+            }
         }
-        if (flow != null && (!flow.isAnswered || ++flow.passedOver < PATIENCE)) {
-            return null;
-        }
-        HeaderTemplate header = HeaderTemplate.of(packets, at, length);
+        seen[set + (nextSeen++ & WAYS - 1)] = hash;
+        return false;
+    }
+
+    private @Nullable StreamFlow begin(ByteBuffer packets, int at, int length, int set) {
+        int place = placeIn(set);
+        HeaderTemplate header = place < 0 ? null : HeaderTemplate.of(packets, at, length);
         if (header == null) {
             return null;
         }
-        StreamFlow begun = new StreamFlow(header, ++requests, flow == null ? Selector.NONE : unbind(flow));
+        StreamFlow before = flows[place];
+        StreamFlow begun = new StreamFlow(header, ++requests, before == null ? Selector.NONE : unbind(before));
         flows[place] = begun;
         return begun;
+    }
+
+    /** Returns the place of a set that one more flow of it gets; -1 = none yet. */
+    private int placeIn(int set) {
+        int longest = -1;
+        int most = PATIENCE - 1;
+        for (int place = set; place < set + WAYS; place++) {
+            StreamFlow flow = flows[place];
+            if (flow == null) {
+                return place;
+            }
+            if (flow.isAnswered && ++flow.passedOver > most) {
+                most = flow.passedOver;
+                longest = place;
+            }
+        }
+        return longest;
     }
 
     private long unbind(StreamFlow flow) {

@@ -154,8 +154,7 @@ final class NettyLoop implements IoLoop {
         SocketChannel channel = newSocket(timeout);
         NettyConnection connection = new NettyConnection(channel, pool, address, null, codec);
         Duration half = timeout.dividedBy(2);
-        connection.connect(
-                register(channel), address, null, half.compareTo(MAX_ANSWER) < 0 ? half : MAX_ANSWER);
+        connection.connect(register(channel), address, null, half.compareTo(MAX_ANSWER) < 0 ? half : MAX_ANSWER);
         return connection;
     }
 

@@ -247,7 +247,8 @@ class SapfStreamNodesTest extends TcpNodeTesting {
                 .onReply(reply -> assertThat(TestSink.number(reply)).isEqualTo((int) replies.getAndIncrement()))
                 .sapfOverTcp());
         for (int i = 0; i < 5_000; i++) {
-            sender.send(flow(i % 2), ByteBuffer.allocate(random.nextInt(4, 3_000)).putInt(0, i));
+            sender.send(
+                    flow(i % 2), ByteBuffer.allocate(random.nextInt(4, 3_000)).putInt(0, i));
             if (i % 100 == 0) {
                 sender.flush();
                 sink.await(i + 1);
@@ -260,6 +261,7 @@ class SapfStreamNodesTest extends TcpNodeTesting {
         }
         assertThat(sender.ended()).isTrue();
         assertThat(replies).as("seed %s", SEED).hasValue(5_000);
+
         assertThat(sapf(node).packetsIn()).isGreaterThan(4_000);
         node.assertDrops(Map.of());
     }
@@ -296,7 +298,9 @@ class SapfStreamNodesTest extends TcpNodeTesting {
         sender.finish();
         Packet reply = new Packet();
         for (int i = 0; i < 500; i++) {
-            assertThat(sender.poll(reply, TestServices.PATIENCE)).as("reply %s", i).isTrue();
+            assertThat(sender.poll(reply, TestServices.PATIENCE))
+                    .as("reply %s", i)
+                    .isTrue();
             assertThat(TestSink.number(reply)).isEqualTo(i);
         }
         assertThat(sender.poll(reply, TestServices.PATIENCE)).isFalse();
@@ -397,11 +401,15 @@ class SapfStreamNodesTest extends TcpNodeTesting {
             each.finish();
         }
         sink.await(streams * packets);
-        assertThat(sink.awaitEnds().connections()).hasSize(streams).allSatisfy(each -> assertThat(
-                        each.packets().stream().map(TestSink::number))
-                .as("seed %s", SEED)
-                .containsExactlyElementsOf(IntStream.range(0, packets).boxed().toList()));
-        assertThat(sapf(second).packetsIn()).isGreaterThan(streams * 500L).isEqualTo(sapf(first).packetsOut());
+        assertThat(sink.awaitEnds().connections())
+                .hasSize(streams)
+                .allSatisfy(each -> assertThat(each.packets().stream().map(TestSink::number))
+                        .as("seed %s", SEED)
+                        .containsExactlyElementsOf(
+                                IntStream.range(0, packets).boxed().toList()));
+        assertThat(sapf(second).packetsIn())
+                .isGreaterThan(streams * 500L)
+                .isEqualTo(sapf(first).packetsOut());
         first.assertDrops(Map.of());
         second.assertDrops(Map.of());
         eventually().until(() -> sapf(second).issued() == 0);

@@ -34,8 +34,7 @@ final class SapfStreamEnd {
     }
 
     static Sapf accepting(AtomicLong clockNs) {
-        return new Sapf(
-                new SapfSettings(true, List.of(), LIFETIME), 8, Anep.DEFAULT_TYPE_ID, clockNs::get, new Tap());
+        return new Sapf(new SapfSettings(true, List.of(), LIFETIME), 8, Anep.DEFAULT_TYPE_ID, clockNs::get, new Tap());
     }
 
     static Sapf asking(AtomicLong clockNs) {

@@ -337,13 +337,17 @@ class SapfStreamTest {
         for (int i = 0; i < 20_000; i++) {
             int flow = i < 10_000 ? random.nextInt(500) : 10_000 + random.nextInt(20);
             byte[] packet = SapfEnd.packet(flow, "x".repeat(random.nextInt(40)));
-            assertThat(to.receive(from.send(packet))).as("seed %s, packet %s", SEED, i).containsExactly(packet);
+            assertThat(to.receive(from.send(packet)))
+                    .as("seed %s, packet %s", SEED, i)
+                    .containsExactly(packet);
             from.receive(to.said());
         }
         assertThat(accepting.statistics().issued()).isBetween(1, StreamSelectors.MOST);
         assertThat(asking.statistics().asked()).isEqualTo(accepting.statistics().issued());
         from.codec.saidOctets();
-        assertThat(asking.statistics().packetsOut()).as("flows of now have pushed those of before out").isGreaterThan(8_000);
+        assertThat(asking.statistics().packetsOut())
+                .as("flows of now have pushed those of before out")
+                .isGreaterThan(8_000);
         assertThat(to.sapf.traffic().packetsIn()).as("dropped").isZero();
     }
 
@@ -359,8 +363,10 @@ class SapfStreamTest {
             end.receive(sender.send(packet, packet));
             sender.receive(end.said());
             byte[] units = joined(
-                    sender.send(packet, SapfEnd.packet(2, "a"), SapfEnd.packet(2, "b")), bind(3), unit("00"), unit(
-                            "0000 0000 0000 0002" + V3));
+                    sender.send(packet, SapfEnd.packet(2, "a"), SapfEnd.packet(2, "b")),
+                    bind(3),
+                    unit("00"),
+                    unit("0000 0000 0000 0002" + V3));
             for (int changed = random.nextInt(1, 4); changed > 0; changed--) {
                 units[random.nextInt(units.length)] = (byte) random.nextInt(256);
             }
@@ -404,6 +410,8 @@ class SapfStreamTest {
         another.said();
         another.codec.closed();
         another.codec.failed("as a test wants it");
-        assertThat(asking.streamTo(SapfStreamEnd.ACCEPTING)).as("closed by this end").isNotNull();
+        assertThat(asking.streamTo(SapfStreamEnd.ACCEPTING))
+                .as("closed by this end")
+                .isNotNull();
     }
 }
