@@ -280,8 +280,8 @@ final class SapfStream implements StreamCodec {
 
     @Override
     public void failed(String why) {
-        boolean isNoAnswer = neighbour != null && hasSpoken && !isOpen && !isClosed;
-        if (isNoAnswer && neighbour.leaveAnep(sapf.nowNs() + Sapf.STREAM_REST.toNanos())) {
+        boolean isNoAnswer = hasSpoken && !isOpen && !isClosed;
+        if (neighbour != null && isNoAnswer && neighbour.leaveAnep(sapf.nowNs() + Sapf.STREAM_REST.toNanos())) {
             LOG.warn(
                     "SAPF: {} did not answer over TCP: {}; it gets ANEP for {} s",
                     peer,
