@@ -309,6 +309,7 @@ public final class AnepReceiver implements AutoCloseable {
                     channel,
                     settings.stallTimeout,
                     tls == null ? null : tls.server(),
+                    null,
                     origin == null ? null : origin.peer());
             try {
                 startReception(connection);

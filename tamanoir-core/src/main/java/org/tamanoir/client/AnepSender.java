@@ -14,9 +14,11 @@ import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.anep.ParseFault;
 import org.tamanoir.auth.AuthKey;
 import org.tamanoir.auth.PacketSigner;
+import org.tamanoir.sapf.Sapf;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.QuicPort;
+import org.tamanoir.transport.StreamCodec;
 import org.tamanoir.transport.TransportKind;
 
 /**
@@ -148,6 +150,24 @@ public final class AnepSender implements AutoCloseable {
         public AnepSender tcp() throws IOException {
             TlsContext context = tls == null ? null : TlsContext.of(tls);
             BlockingConnection connection = BlockingConnection.connect(node, context, connectTimeout, stallTimeout);
+            return new AnepSender(new TcpLink(connection, typeId, replyHandler), null, this);
+        }
+
+        /**
+         * Connects likewise, without TLS, and asks the node for selectors, in place of which headers stay away that do not
+         * change from packet to packet. A node that knows nothing of them, or does not answer in half the time for a
+         * connection, or 1 s, gets packets as they are, by another connection.
+         *
+         * @throws IOException as {@link #tcp}
+         */
+        public AnepSender sapfOverTcp() throws IOException {
+            StreamCodec codec =
+                    node.isUnresolved() ? null : Sapf.towards(node, typeId).streamTo(node);
+            if (codec == null) {
+                return tcp(); // Which says that the name does not resolve.
+            }
+            BlockingConnection connection =
+                    BlockingConnection.connectThrough(node, codec, connectTimeout, stallTimeout);
             return new AnepSender(new TcpLink(connection, typeId, replyHandler), null, this);
         }
 

@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsSession;
+import org.tamanoir.transport.IoSockets;
 import org.tamanoir.transport.QuicPort;
+import org.tamanoir.transport.StreamCodec;
 
 /**
  * A TCP connection whose reads and writes wait, but never longer than they are told to: a non-blocking channel with
@@ -37,7 +39,10 @@ final class BlockingConnection implements AutoCloseable {
     private final SelectionKey key;
     private final InetSocketAddress peer;
     private final Duration stallTimeout;
-    private final @Nullable TlsLayer tls;
+    /** Null where the socket has the connection's own bytes. */
+    private final @Nullable Layer layer;
+
+    private final boolean hasTls;
     private final boolean isQuic;
     private volatile boolean outputEnded;
 
@@ -47,20 +52,25 @@ final class BlockingConnection implements AutoCloseable {
      * @param session null = without TLS; else {@link #shakeHands} comes first
      */
     BlockingConnection(SocketChannel channel, Duration stallTimeout, @Nullable TlsSession session) throws IOException {
-        this(channel, stallTimeout, session, null);
+        this(channel, stallTimeout, session, null, null);
     }
 
-    /** @param behind who is at the other end of a stream over QUIC, of which this is the end inside the process */
+    /**
+     * @param codec null = with TLS, or as the bytes are
+     * @param behind who is at the other end of a stream over QUIC, of which this is the end inside the process
+     */
     BlockingConnection(
             SocketChannel channel,
             Duration stallTimeout,
             @Nullable TlsSession session,
+            @Nullable StreamCodec codec,
             @Nullable InetSocketAddress behind)
             throws IOException {
         this.channel = channel;
         this.isQuic = behind != null;
+        this.hasTls = session != null;
         this.stallTimeout = stallTimeout;
-        this.tls = session == null ? null : new TlsLayer(session, this);
+        this.layer = session != null ? new TlsLayer(session, this) : codec != null ? new SapfLayer(codec, this) : null;
         try {
             this.peer = behind != null ? behind : (InetSocketAddress) channel.getRemoteAddress();
             channel.configureBlocking(false);
@@ -87,6 +97,39 @@ final class BlockingConnection implements AutoCloseable {
     static BlockingConnection connect(
             InetSocketAddress node, @Nullable TlsContext context, Duration connectTimeout, Duration stallTimeout)
             throws IOException {
+        SocketChannel channel = open(node, connectTimeout);
+        BlockingConnection connection =
+                new BlockingConnection(channel, stallTimeout, context == null ? null : context.client(node));
+        try {
+            connection.shakeHands(connectTimeout);
+        } catch (IOException e) {
+            connection.close();
+            throw e;
+        }
+        return connection;
+    }
+
+    /**
+     * Connects to a node that may speak as this codec does; to one that does not show that, without it.
+     *
+     * @throws IOException as the other one
+     */
+    static BlockingConnection connectThrough(
+            InetSocketAddress node, StreamCodec codec, Duration connectTimeout, Duration stallTimeout)
+            throws IOException {
+        BlockingConnection connection =
+                new BlockingConnection(open(node, connectTimeout), stallTimeout, null, codec, null);
+        Duration half = connectTimeout.dividedBy(2);
+        try {
+            connection.shakeHands(half.compareTo(IoSockets.MAX_ANSWER) < 0 ? half : IoSockets.MAX_ANSWER);
+            return connection;
+        } catch (IOException e) {
+            connection.close(); // No packet has been sent.
+            return connect(node, (TlsContext) null, connectTimeout, stallTimeout);
+        }
+    }
+
+    private static SocketChannel open(InetSocketAddress node, Duration connectTimeout) throws IOException {
         if (node.isUnresolved()) {
             throw new IOException("unknown host " + node.getHostString() + ": check the name");
         }
@@ -103,15 +146,7 @@ final class BlockingConnection implements AutoCloseable {
             channel.close();
             throw new IOException("cannot connect to " + Addresses.text(node) + ": " + e.getMessage(), e);
         }
-        BlockingConnection connection =
-                new BlockingConnection(channel, stallTimeout, context == null ? null : context.client(node));
-        try {
-            connection.shakeHands(connectTimeout);
-        } catch (IOException e) {
-            connection.close();
-            throw e;
-        }
-        return connection;
+        return channel;
     }
 
     /**
@@ -135,17 +170,17 @@ final class BlockingConnection implements AutoCloseable {
             channel.close();
             throw new IOException("cannot connect to " + Addresses.text(node) + " by QUIC: " + e.getMessage(), e);
         }
-        return new BlockingConnection(channel, stallTimeout, null, node);
+        return new BlockingConnection(channel, stallTimeout, null, null, node);
     }
 
     /**
-     * Makes sure who is there, with TLS; else does nothing.
+     * Makes sure who is there, with TLS, or how it speaks, with a codec; else does nothing.
      *
      * @throws IOException in one line, if it is another, or does not say in time
      */
     void shakeHands(Duration timeout) throws IOException {
-        if (tls != null) {
-            tls.shakeHands(timeout.toNanos());
+        if (layer != null) {
+            layer.shakeHands(timeout.toNanos());
         }
     }
 
@@ -169,8 +204,8 @@ final class BlockingConnection implements AutoCloseable {
      * @throws IOException when the connection is gone, or the peer took nothing for the stall time-out
      */
     void write(ByteBuffer bytes, Input input) throws IOException {
-        if (tls != null) {
-            tls.write(bytes, input);
+        if (layer != null) {
+            layer.write(bytes, input);
         } else {
             writeBytes(bytes, input);
         }
@@ -226,7 +261,7 @@ final class BlockingConnection implements AutoCloseable {
      * @return bytes read; 0 when the time is up, -1 at the end of input
      */
     int read(ByteBuffer target, long timeoutNs) throws IOException {
-        return tls != null ? tls.read(target, timeoutNs) : readBytes(target, timeoutNs);
+        return layer != null ? layer.read(target, timeoutNs) : readBytes(target, timeoutNs);
     }
 
     /** Reads as {@link #read}, but the bytes as they are. */
@@ -263,8 +298,8 @@ final class BlockingConnection implements AutoCloseable {
      * @param input as for {@link #write}
      */
     void shutdownOutput(Input input) throws IOException {
-        if (tls != null) {
-            tls.end(input);
+        if (layer != null) {
+            layer.end(input);
         }
         channel.shutdownOutput();
         outputEnded = true;
@@ -272,7 +307,7 @@ final class BlockingConnection implements AutoCloseable {
 
     /** Returns true if an end must be announced, lest the peer take it for a cut. */
     boolean hasTls() {
-        return tls != null || isQuic;
+        return hasTls || isQuic;
     }
 
     /** Closes the connection; waiting reads and writes end with an exception. Any thread. */

@@ -11,7 +11,7 @@ import org.tamanoir.tls.TlsSession;
  *
  * <p>Thread contract: the connection's thread.
  */
-final class TlsLayer {
+final class TlsLayer implements Layer {
     private static final int CIPHERTEXT_BYTES = 128 * 1024;
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
@@ -34,12 +34,8 @@ final class TlsLayer {
         this.rest = ByteBuffer.allocateDirect(session.recordBytes()).limit(0);
     }
 
-    /**
-     * Waits until both sides know each other.
-     *
-     * @throws IOException if they do not, or not in time
-     */
-    void shakeHands(long timeoutNs) throws IOException {
+    @Override
+    public void shakeHands(long timeoutNs) throws IOException {
         long deadlineNs = System.nanoTime() + timeoutNs;
         try {
             while (!session.isEstablished()) {
@@ -56,7 +52,8 @@ final class TlsLayer {
         }
     }
 
-    void write(ByteBuffer plaintext, BlockingConnection.Input input) throws IOException {
+    @Override
+    public void write(ByteBuffer plaintext, BlockingConnection.Input input) throws IOException {
         try {
             while (plaintext.hasRemaining()) {
                 leaving.clear();
@@ -75,12 +72,8 @@ final class TlsLayer {
         }
     }
 
-    /**
-     * Reads what is there, waiting for the first byte.
-     *
-     * @return bytes read; 0 when the time is up, -1 at the end that the far side announced
-     */
-    int read(ByteBuffer target, long timeoutNs) throws IOException {
+    @Override
+    public int read(ByteBuffer target, long timeoutNs) throws IOException {
         long deadlineNs = System.nanoTime() + timeoutNs;
         int before = target.position();
         try {
@@ -167,8 +160,8 @@ final class TlsLayer {
         }
     }
 
-    /** Tells the far side that this one ends. */
-    void end(BlockingConnection.Input input) throws IOException {
+    @Override
+    public void end(BlockingConnection.Input input) throws IOException {
         try {
             session.endOutput();
             append(NOTHING);

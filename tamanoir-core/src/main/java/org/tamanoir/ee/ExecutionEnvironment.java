@@ -151,6 +151,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 new TlsClient(),
                 new NodeFormats(),
                 new Traces(platform::nanoTime, UpcallMetadata.MAX_TRACE),
+                new StreamSapf(),
                 new Authentication(platform::nanoTime));
         this.points = new PointChoice(context.qualityOfService(), services);
         this.quic = new QuicStreams(context);
@@ -649,7 +650,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         quic.configure(addresses, connections);
     }
 
-    /** Has packets come and leave over UDP as SAPF, too. Before {@link #start}. */
+    /** Has packets come and leave as SAPF, too. Before {@link #start}. */
     public void sapf(SapfSettings settings) {
         if (settings.isOn()) {
             Sapf made = new Sapf(
@@ -659,6 +660,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
                     context.platform()::nanoTime,
                     context.tap());
             context.egress().over(made::over);
+            context.sapf().begin(made);
             sapf = made;
         }
     }

@@ -29,6 +29,7 @@ import org.tamanoir.transport.UdpEgressSockets;
  * @param tls what connections to TLS next hops begin with
  * @param formats where formats of records come from
  * @param traces packets whose way is taken down
+ * @param sapf which connections carry SAPF
  * @param authentication which packets are checked and signed
  */
 record NodeContext(
@@ -48,6 +49,7 @@ record NodeContext(
         TlsClient tls,
         NodeFormats formats,
         Traces traces,
+        StreamSapf sapf,
         Authentication authentication) {
 
     /** Makes a loop that no thread owns yet. */

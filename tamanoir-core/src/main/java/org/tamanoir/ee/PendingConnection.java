@@ -78,6 +78,9 @@ final class PendingConnection {
     }
 
     private void lookForHeader() {
+        if (context.sapf().takes(connection)) {
+            return; // It comes round when packets have been made of what came.
+        }
         Buffer input = connection.input();
         int bytes = connection.end() - connection.start();
         if (input != null && bytes >= Anep.BASIC_HEADER_OCTETS) {

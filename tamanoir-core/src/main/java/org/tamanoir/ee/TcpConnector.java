@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.tls.TlsContext;
+import org.tamanoir.transport.StreamCodec;
 import org.tamanoir.transport.TcpConnection;
 
 /**
@@ -34,10 +35,13 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
         final InetSocketAddress address;
         final @Nullable TlsContext tls;
         final Duration timeout = context.config().connectTimeout();
-        final long deadlineNs = nowNs() + timeout.toNanos();
+        long deadlineNs = nowNs() + timeout.toNanos();
         /** Null between attempts. */
         @Nullable
         TcpConnection connection;
+
+        /** The connection is to carry SAPF. */
+        boolean isSapf;
 
         /** Of this attempt, or else until the next one. */
         long endNs = nowNs();
@@ -64,14 +68,23 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
             if (made.failure() != null || nowNs() - endNs >= 0) {
                 connection = null;
                 made.close();
-                failed(String.valueOf(made.failure()), made.isRefused());
+                if (isSapf && context.sapf().to(address) == null) {
+                    deadlineNs = nowNs() + timeout.toNanos(); // It has been reached, and no packet has been sent.
+                    begin();
+                } else {
+                    failed(String.valueOf(made.failure()), made.isRefused());
+                }
             }
             return null;
         }
 
         private void begin() {
             try {
-                connection = instance.loop.connect(address, timeout, tls);
+                StreamCodec codec = tls == null ? context.sapf().to(address) : null;
+                isSapf = codec != null;
+                connection = codec != null
+                        ? instance.loop.connectThrough(address, timeout, codec)
+                        : instance.loop.connect(address, timeout, tls);
                 comeBackAfter(timeout);
             } catch (UncheckedIOException e) {
                 failed(String.valueOf(e.getMessage()), false); // Descriptors may come free.

@@ -101,9 +101,14 @@ final class Control {
             flush();
         }
         int at = next++ * LONGEST;
+        putHead(memory, at, type, octets);
+        return at;
+    }
+
+    /** Puts what a message of that many octets begins with. */
+    static void putHead(ByteBuffer memory, int at, int type, int octets) {
         memory.putLong(at, Selector.CONTROL).putShort(at + 8, (short) type).putShort(at + 10, (short)
                 (octets - Selector.OCTETS >>> 2));
-        return at;
     }
 
     private void end(int at, int octets, long high, long low, int port) {

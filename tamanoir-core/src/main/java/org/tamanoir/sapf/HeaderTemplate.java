@@ -94,7 +94,12 @@ final class HeaderTemplate implements Fold {
 
     /** Writes the header alone, with its own length for the packet's. */
     void writeAlone(ByteBuffer memory, int at) {
-        memory.putLong(at, words[0] | octets);
+        writeExactly(memory, at, octets);
+    }
+
+    /** Writes the header of a packet of that many octets, and nothing behind it. */
+    void writeExactly(ByteBuffer memory, int at, int length) {
+        memory.putLong(at, words[0] | length);
         for (int i = 1; i < octets >>> 3; i++) {
             memory.putLong(at + 8 * i, words[i]);
         }

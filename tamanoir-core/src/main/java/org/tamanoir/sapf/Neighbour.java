@@ -12,6 +12,11 @@ final class Neighbour {
     /** Counts how often it did not know a selector: what was bound before counts no more. */
     private volatile int generation;
 
+    /** Whether it has not answered in SAPF over TCP lately, and until when that counts. */
+    private volatile boolean isAnepAlone;
+
+    private volatile long anepUntilNs;
+
     Neighbour(long high, long low, int port) {
         this.high = high;
         this.low = low;
@@ -30,5 +35,25 @@ final class Neighbour {
     @SuppressWarnings("NonAtomicVolatileUpdate") // One more or less is the same.
     void forget() {
         generation++;
+    }
+
+    /**
+     * Has connections that begin up to that time carry ANEP.
+     *
+     * @return whether they carried SAPF up to now
+     */
+    synchronized boolean leaveAnep(long untilNs) {
+        boolean isNews = !isAnepAlone;
+        anepUntilNs = untilNs;
+        isAnepAlone = true;
+        return isNews;
+    }
+
+    /** Returns whether a connection that begins now is to carry SAPF. */
+    boolean takesStreams(long nowNs) {
+        if (isAnepAlone && nowNs - anepUntilNs >= 0) {
+            isAnepAlone = false;
+        }
+        return !isAnepAlone;
     }
 }

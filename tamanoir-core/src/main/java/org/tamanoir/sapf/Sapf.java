@@ -3,10 +3,13 @@ package org.tamanoir.sapf;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
@@ -17,6 +20,7 @@ import org.tamanoir.routing.Addresses;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.BatchMemory;
+import org.tamanoir.transport.StreamCodec;
 import org.tamanoir.transport.UdpSocket;
 
 /**
@@ -30,6 +34,9 @@ public final class Sapf {
     private static final Option[] MARKS = {
         Option.CHECKSUM, Option.STREAM, Option.ROUND, Option.TIMESTAMPS, Option.AUTHENTICATION
     };
+
+    /** How long connections to a next hop that has not answered in SAPF carry ANEP. */
+    static final Duration STREAM_REST = Duration.ofSeconds(60);
 
     private static final int IP_AND_UDP_OCTETS = 28;
     private static final int HOP_BUDGET_OCTETS = 4 * Option.HOP_BUDGET.words();
@@ -48,6 +55,11 @@ public final class Sapf {
     private final int maxHeaderOctets;
     /** What headers that are to be bound are parsed by; guarded by itself. */
     private final Packet packet;
+
+    /** Selectors issued for connections, which have tables of their own. */
+    private final AtomicInteger issuedToStreams = new AtomicInteger();
+    /** Selectors that connections have. */
+    private final AtomicInteger askedByStreams = new AtomicInteger();
 
     private final LongAdder packetsIn = new LongAdder();
     private final LongAdder packetsOut = new LongAdder();
@@ -92,6 +104,21 @@ public final class Sapf {
         return new SapfSocket(this, socket);
     }
 
+    /**
+     * Returns the codec of a connection to this next hop; null where it is to carry ANEP, as the next hop is not one of
+     * those that are asked for selectors, or did not answer lately.
+     */
+    public @Nullable StreamCodec streamTo(InetSocketAddress nextHop) {
+        Neighbour neighbour = asked.neighbour(
+                Addresses.high(nextHop.getAddress()), Addresses.low(nextHop.getAddress()), nextHop.getPort());
+        return neighbour == null || !neighbour.takesStreams(nowNs()) ? null : new SapfStream(this, nextHop, neighbour);
+    }
+
+    /** Returns the codec of a connection from this peer that {@link SapfStream#begins begins} in SAPF; null where none are taken. */
+    public @Nullable StreamCodec streamFrom(InetSocketAddress peer, ByteBuffer input, int start, int end) {
+        return settings.accepts() && SapfStream.begins(input, start, end) ? new SapfStream(this, peer, null) : null;
+    }
+
     /** Returns the counts of what was dropped before it was ANEP. */
     public Traffic traffic() {
         return traffic;
@@ -99,8 +126,8 @@ public final class Sapf {
 
     public SapfStatistics statistics() {
         return new SapfStatistics(
-                issued.bindings(),
-                asked.bound(),
+                issued.bindings() + issuedToStreams.get(),
+                asked.bound() + askedByStreams.get(),
                 packetsIn.sum(),
                 packetsOut.sum(),
                 packetsSwapped.sum(),
@@ -119,6 +146,29 @@ public final class Sapf {
 
     AskedSelectors asked() {
         return asked;
+    }
+
+    AtomicInteger issuedToStreams() {
+        return issuedToStreams;
+    }
+
+    AtomicInteger askedByStreams() {
+        return askedByStreams;
+    }
+
+    /** Counts a message that was none. */
+    void malformed() {
+        malformed.increment();
+    }
+
+    /** Counts a request that was refused. */
+    void refused() {
+        refused.increment();
+    }
+
+    /** Counts a message about a selector that is not known. */
+    void unknown() {
+        unknown.increment();
     }
 
     long nowNs() {
@@ -155,7 +205,7 @@ public final class Sapf {
     /** Tells a source, not too often, that its selector is not known, so that it goes back to ANEP. */
     void miss(SapfSocket socket, long selector, int octets, long high, long low, int port, long nowNs) {
         if (limits.tellsUnknown(high, low, selector, octets, nowNs)) {
-            unknown.increment();
+            unknown();
             socket.answers().selector(Control.UNKNOWN, selector, high, low, port);
         }
     }
@@ -186,7 +236,7 @@ public final class Sapf {
                 }
             }
             case Control.UNKNOWN -> asked.unknown(memory.getLong(content), high, low, port);
-            default -> malformed.increment();
+            default -> malformed();
         }
     }
 
@@ -207,7 +257,7 @@ public final class Sapf {
             outcome = binding == null ? bound.reason() : binding.selector;
         }
         if (outcome instanceof Refused reason) {
-            refused.increment();
+            refused();
             socket.answers().refused(request, reason, high, low, port);
         } else if (outcome instanceof Long selector) {
             socket.answers().bound(Control.BOUND, request, selector, lifetimeS, high, low, port);
@@ -215,7 +265,7 @@ public final class Sapf {
     }
 
     /** Returns the header that is to be bound; or {@link Refused} why not; or {@link Selector#NONE}, if it has marks. */
-    private Object header(ByteBuffer memory, int at, int octets) {
+    Object header(ByteBuffer memory, int at, int octets) {
         if (!settings.accepts()) {
             return Refused.NOT_ACCEPTED;
         }

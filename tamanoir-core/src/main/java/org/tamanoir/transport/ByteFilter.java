@@ -83,6 +83,19 @@ abstract class ByteFilter {
         memory.release();
     }
 
+    /** Takes over what a connection has read and not consumed, which is to be translated now. */
+    final void takeOver(InputBuffer in) {
+        int bytes = in.held();
+        Buffer from = in.buffer;
+        if (from != null && bytes > 0) {
+            Buffer buffer = pool.take(CHUNK_BYTES, bytes);
+            buffer.nio().put(0, from.nio(), in.start, bytes);
+            arrived = buffer;
+            arrivedEnd = bytes;
+        }
+        in.release();
+    }
+
     /** Returns how many bytes came and were not translated. */
     final int untranslatedBytes() {
         return arrivedEnd - arrivedStart;
@@ -117,6 +130,12 @@ abstract class ByteFilter {
 
     /** Returns in a few words why a connection fails whose socket has ended too early. */
     abstract String cut();
+
+    /** Returns in a few words what has not come in the time for a handshake. */
+    abstract String late();
+
+    /** Takes note that the connection failed, in a few words why, before it was connected. */
+    void failed(String why) {}
 
     /** Returns in a few words why it fails that is connected, or is to be. */
     abstract String explain(IOException cause, boolean connected);
@@ -201,6 +220,16 @@ abstract class ByteFilter {
         channel.flush();
         reclaim();
         return left;
+    }
+
+    /** Returns whether nothing waits to leave. */
+    final boolean isClear() {
+        return channel.isWritable();
+    }
+
+    /** Takes note that all has left. */
+    void drained() {
+        reclaim();
     }
 
     /** Gives buffers back from which all has left. */

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class CodecFilter extends ByteFilter {
     private final StreamCodec codec;
     private boolean isInputWhole;
+    private boolean hasEnded;
     /** What codecs look at: positions and limits of pooled memory are others'. */
     private ByteBuffer units = NOTHING;
 
@@ -27,7 +28,12 @@ final class CodecFilter extends ByteFilter {
 
     @Override
     boolean isEstablished() {
-        return true;
+        return codec.isEstablished();
+    }
+
+    @Override
+    String late() {
+        return "no answer in the same format";
     }
 
     @Override
@@ -37,7 +43,9 @@ final class CodecFilter extends ByteFilter {
 
     @Override
     String cut() {
-        return untranslatedBytes() + " octets of a message had come when it ended";
+        return !codec.isEstablished()
+                ? "it closed the connection before it answered in the same format"
+                : untranslatedBytes() + " octets of a message had come when it ended";
     }
 
     @Override
@@ -47,29 +55,60 @@ final class CodecFilter extends ByteFilter {
 
     @Override
     Progress translate(InputBuffer in, ReadControl reads, boolean socketEnded) throws IOException {
+        if (socketEnded) {
+            codec.unitsEnd();
+        }
+        Progress progress = translateAll(in, reads, socketEnded);
+        speak();
+        return progress;
+    }
+
+    private Progress translateAll(InputBuffer in, ReadControl reads, boolean socketEnded) throws IOException {
         while (reads.isWanted()) {
             if (!isRoom(in)) {
                 return Progress.ROOM;
             }
             int octets = codec.decodedOctets(units(), arrivedStart, arrivedEnd);
             if (octets == 0) {
-                return orEnded(Progress.INPUT, socketEnded);
+                int taken = codec.takenOctets(units(), arrivedStart, arrivedEnd);
+                if (taken == 0) {
+                    return orEnded(Progress.INPUT, socketEnded);
+                }
+                consume(taken);
+                continue;
             }
             if (untranslatedBytes() > BufferPool.MEDIUM_BYTES / 2) {
                 in.expectMore();
             }
             Buffer room = in.room(octets, false);
-            arrivedStart += codec.decode(units(), arrivedStart, arrivedEnd, room.nio(), in.end);
+            int unit = codec.decode(units(), arrivedStart, arrivedEnd, room.nio(), in.end);
             in.end += octets;
-            if (arrivedStart == arrivedEnd) {
-                dropArrived();
-            }
+            consume(unit);
         }
         return orEnded(Progress.UNWANTED, socketEnded);
     }
 
+    private void consume(int octets) {
+        arrivedStart += octets;
+        if (arrivedStart == arrivedEnd) {
+            dropArrived();
+        }
+    }
+
+    /** Says what the codec has to say, unless something else waits to leave: who takes nothing is told nothing more. */
+    private void speak() {
+        int octets = codec.saidOctets();
+        if (octets > 0 && !hasEnded && isClear()) {
+            ByteBuffer room = room(octets);
+            int from = room.position();
+            codec.say(room, from);
+            appended(room.clear().position(from + octets));
+            send();
+        }
+    }
+
     private Progress orEnded(Progress otherwise, boolean socketEnded) {
-        isInputWhole = socketEnded && untranslatedBytes() == 0;
+        isInputWhole = socketEnded && untranslatedBytes() == 0 && codec.isEstablished();
         return isInputWhole ? Progress.ENDED : otherwise;
     }
 
@@ -100,6 +139,13 @@ final class CodecFilter extends ByteFilter {
     @Override
     void flush() {
         send();
+        speak();
+    }
+
+    @Override
+    void drained() {
+        super.drained();
+        speak();
     }
 
     @Override
@@ -109,6 +155,7 @@ final class CodecFilter extends ByteFilter {
 
     @Override
     ChannelFuture end() {
+        hasEnded = true;
         return sendLast();
     }
 
@@ -118,8 +165,14 @@ final class CodecFilter extends ByteFilter {
     }
 
     @Override
+    void failed(String why) {
+        codec.failed(why);
+    }
+
+    @Override
     void release() {
         super.release();
+        codec.closed();
         unitsOf = null;
         units = NOTHING;
     }

@@ -14,6 +14,9 @@ import org.tamanoir.tls.TlsContext;
  * <p>Thread contract: the owning thread of the loop.
  */
 public interface IoSockets {
+    /** The longest wait for a far side to show that it speaks as a codec does. */
+    Duration MAX_ANSWER = Duration.ofSeconds(1);
+
     /**
      * Begins to connect; {@link TcpConnection#isConnected} or {@link TcpConnection#failure} tells the outcome.
      *
@@ -23,6 +26,17 @@ public interface IoSockets {
      * @throws UncheckedIOException if the system gives no socket, as when the process has no descriptors left
      */
     TcpConnection connect(InetSocketAddress address, Duration timeout, @Nullable TlsContext tls);
+
+    /**
+     * Begins to connect to who speaks as this codec does. The connection is {@linkplain TcpConnection#isConnected connected}
+     * when the far side has shown that.
+     *
+     * @param timeout for the connection; the far side has half as long to show it, {@link #MAX_ANSWER} at most
+     * @throws UncheckedIOException as the other one
+     */
+    default TcpConnection connectThrough(InetSocketAddress address, Duration timeout, StreamCodec codec) {
+        throw new UncheckedIOException(new IOException("these sockets have no codecs"));
+    }
 
     /** Takes over a connection that its former loop {@linkplain TcpConnection#leave left}. */
     void adopt(TcpConnection connection);

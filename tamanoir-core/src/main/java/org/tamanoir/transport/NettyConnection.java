@@ -26,13 +26,14 @@ import org.tamanoir.tls.TlsSession;
 /** A {@link TcpConnection} of Netty's. */
 final class NettyConnection implements TcpConnection {
     private final SocketChannel channel;
+    private final BufferPool pool;
     private final InetSocketAddress remoteAddress;
     /** Where its QUIC stream came to, or a gateway leads to; null = this end of the socket. */
     private final @Nullable InetSocketAddress localAddress;
 
     private final Instant since = Instant.now();
     /** Null where the socket has the connection's own bytes. */
-    private final @Nullable ByteFilter filter;
+    private @Nullable ByteFilter filter;
 
     private final @Nullable StreamGateway gateway;
 
@@ -88,6 +89,7 @@ final class NettyConnection implements TcpConnection {
             @Nullable StreamGateway gateway,
             @Nullable ByteFilter filter) {
         this.channel = channel;
+        this.pool = pool;
         this.localAddress = localAddress;
         this.gateway = gateway;
         this.in = new InputBuffer(pool);
@@ -162,7 +164,7 @@ final class NettyConnection implements TcpConnection {
                 .schedule(
                         () -> {
                             if (!connected) {
-                                refuse("no end of the TLS handshake within " + timeout.toMillis() + " ms");
+                                refuse(late() + " within " + timeout.toMillis() + " ms");
                                 listener.run();
                             }
                         },
@@ -170,6 +172,25 @@ final class NettyConnection implements TcpConnection {
                         TimeUnit.NANOSECONDS);
         channel.closeFuture().addListener(closed -> alarm.cancel(false));
         translateInStep();
+    }
+
+    private String late() {
+        return filter == null ? "no connection" : filter.late();
+    }
+
+    @Override
+    public boolean translate(StreamCodec codec) {
+        if (filter != null || localAddress != null) {
+            return false;
+        }
+        CodecFilter translator = new CodecFilter(codec, channel, pool);
+        translator.takeOver(in);
+        filter = translator;
+        reads.through(translator);
+        inputEnded = false;
+        reads.apply();
+        translateSoon();
+        return true;
     }
 
     Channel channel() {
@@ -229,7 +250,7 @@ final class NettyConnection implements TcpConnection {
 
     @Override
     public boolean isRefused() {
-        return refused;
+        return refused && filter instanceof TlsFilter;
     }
 
     @Override
@@ -492,7 +513,11 @@ final class NettyConnection implements TcpConnection {
 
     private void fail(@Nullable String why) {
         if (failure == null) {
-            failure = why == null ? "connection closed" : why;
+            String reason = why == null ? "connection closed" : why;
+            failure = reason;
+            if (filter != null && !connected) {
+                filter.failed(reason);
+            }
         }
     }
 
@@ -535,7 +560,7 @@ final class NettyConnection implements TcpConnection {
         public void channelWritabilityChanged(ChannelHandlerContext context) {
             if (context.channel().isWritable()) {
                 if (filter != null) {
-                    filter.reclaim();
+                    filter.drained();
                 }
                 listener.run();
             }

@@ -149,6 +149,15 @@ final class NettyLoop implements IoLoop {
         return connection;
     }
 
+    @Override
+    public TcpConnection connectThrough(InetSocketAddress address, Duration timeout, StreamCodec codec) {
+        SocketChannel channel = newSocket(timeout);
+        NettyConnection connection = new NettyConnection(channel, pool, address, null, codec);
+        Duration half = timeout.dividedBy(2);
+        connection.connect(register(channel), address, null, half.compareTo(MAX_ANSWER) < 0 ? half : MAX_ANSWER);
+        return connection;
+    }
+
     private SocketChannel newSocket(Duration timeout) {
         try {
             SocketChannel channel = isNative ? new EpollSocketChannel() : new NioSocketChannel();

@@ -19,7 +19,7 @@ final class ReadControl implements RecvByteBufAllocator.ExtendedHandle {
 
     private final ChannelConfig config;
     private final InputBuffer in;
-    private final @Nullable ByteFilter filter;
+    private @Nullable ByteFilter filter;
 
     private boolean wanted = true;
     /** The input is full and nobody has made room yet. */
@@ -37,6 +37,13 @@ final class ReadControl implements RecvByteBufAllocator.ExtendedHandle {
         this.config = config;
         this.in = in;
         this.filter = filter;
+    }
+
+    /** Has the socket be read for this filter from now on. */
+    void through(ByteFilter translator) {
+        filter = translator;
+        full = false;
+        paused = false;
     }
 
     boolean isWanted() {

@@ -25,7 +25,39 @@ public interface StreamCodec {
      */
     int decode(ByteBuffer units, int start, int end, ByteBuffer packets, int at);
 
-    /** Returns the octets of the unit that a packet becomes, 0 for none; at most 8 more than the packet has. */
+    /**
+     * Takes what stands at the front of the units and becomes no packet: something for the codec itself, or to be dropped.
+     * Asked when {@link #decodedOctets} has just given 0.
+     *
+     * @return its octets; 0 = a unit has not come whole
+     */
+    default int takenOctets(ByteBuffer units, int start, int end) {
+        return 0;
+    }
+
+    /** Takes note that no octet comes any more. */
+    default void unitsEnd() {}
+
+    /** Returns whether the far side has shown that it speaks so; nobody writes before. */
+    default boolean isEstablished() {
+        return true;
+    }
+
+    /** Returns the octets of what the codec itself has to say now; asked behind each batch, either way. */
+    default int saidOctets() {
+        return 0;
+    }
+
+    /** Puts what it has to say behind {@code at}. */
+    default void say(ByteBuffer units, int at) {}
+
+    /** Takes note that the connection failed, in a few words why, before it was established. */
+    default void failed(String why) {}
+
+    /** Takes note that the connection is closed. */
+    default void closed() {}
+
+    /** Returns the octets of the unit that a packet becomes, 0 for none; few more than the packet has. */
     int encodedOctets(ByteBuffer packets, int start);
 
     /**

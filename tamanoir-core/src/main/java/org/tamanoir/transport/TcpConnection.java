@@ -45,6 +45,15 @@ public interface TcpConnection extends TcpInput, TcpOutput {
     /** Returns whether TLS failed, so that to connect again would not help. */
     boolean isRefused();
 
+    /**
+     * Has all that has come and comes be translated from now on, and all that goes.
+     *
+     * @return false where something stands between it and its socket already: nothing changes
+     */
+    default boolean translate(StreamCodec codec) {
+        return false;
+    }
+
     /** Has its segments leave with this IPv4 TOS, or IPv6 traffic class; where the system does not take it they stay as they are. */
     default void mark(int trafficOctet) {}
 

@@ -49,6 +49,11 @@ final class TlsFilter extends ByteFilter {
     }
 
     @Override
+    String late() {
+        return "no end of the TLS handshake";
+    }
+
+    @Override
     String cut() {
         return session.isEstablished() ? CUT : CLOSED;
     }

@@ -25,6 +25,7 @@ import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.sapf.SapfSettings;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -94,6 +95,8 @@ final class TestNode {
 
         List<UdpGateway> udpGateways = List.of();
 
+        SapfSettings sapf = SapfSettings.OFF;
+
         EeConfig config() {
             TlsFiles files = tls;
             boolean serves = files != null && files.certificate() != null;
@@ -130,6 +133,7 @@ final class TestNode {
         if (settings.quic) {
             node.environment.quic(List.of(settings.listen), settings.quicConnections);
         }
+        node.environment.sapf(settings.sapf);
         node.environment.gateways(settings.gateways);
         node.environment.udpGateways(settings.udpGateways);
         node.environment.start();

@@ -159,7 +159,7 @@ public final class SendCommand implements Callable<Integer> {
         require(!(tcp && udp), "--tcp and --udp: choose one");
         require(!(tls && udp), "--tls and --udp: choose one; TLS goes over TCP");
         require(!(quic && (tcp || udp || tls)), "--quic and --tcp, --udp or --tls: choose one; QUIC is inside TLS");
-        require(!packets.sapf || udp, "--sapf: only with --udp");
+        require(!packets.sapf || !tls && !quic, "--sapf and --tls or --quic: choose one; selectors go over TCP or UDP");
         require(
                 !packets.sapf || !packets.checksum && !packets.timestamps && packets.streamId == null,
                 "--sapf and --checksum, --timestamps or --stream-id: choose one; these change from packet to packet");
@@ -218,7 +218,7 @@ public final class SendCommand implements Callable<Integer> {
 
     private SendStream.Way way() {
         return packets.sapf
-                ? SendStream.Way.SAPF
+                ? udp ? SendStream.Way.SAPF_OVER_UDP : SendStream.Way.SAPF_OVER_TCP
                 : udp ? SendStream.Way.UDP : quic ? SendStream.Way.QUIC : SendStream.Way.TCP;
     }
 

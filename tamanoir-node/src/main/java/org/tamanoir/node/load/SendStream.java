@@ -45,19 +45,21 @@ public final class SendStream implements Runnable {
         TCP,
         QUIC,
         UDP,
-        SAPF
+        SAPF_OVER_TCP,
+        SAPF_OVER_UDP
     }
 
     /** Connects over TCP or QUIC, whose far side ends the connection in its turn, or binds a socket for UDP. */
     public SendStream(AnepSender.Settings settings, Way way, Source source, Pacer pacer) throws IOException {
         this.source = source;
         this.pacer = pacer;
-        this.waitsForEnd = way != Way.UDP && way != Way.SAPF;
+        this.waitsForEnd = way != Way.UDP && way != Way.SAPF_OVER_UDP;
         this.sender = switch (way) {
             case TCP -> settings.onReply(answer -> countReply()).tcp();
             case QUIC -> settings.onReply(answer -> countReply()).quic();
             case UDP -> settings.udp();
-            case SAPF -> settings.sapf();
+            case SAPF_OVER_TCP -> settings.onReply(answer -> countReply()).sapfOverTcp();
+            case SAPF_OVER_UDP -> settings.sapf();
         };
     }
 
