@@ -50,8 +50,8 @@ class WholePathTest {
 
     /** A node that sends on to this address; gives its own. */
     private String node(String transport, String via, String... more) throws IOException {
-        List<String> all =
-                new ArrayList<>(List.of("node", transport, "127.0.0.1:0", "--json", "--route", DESTINATION + "=" + via));
+        List<String> all = new ArrayList<>(
+                List.of("node", transport, "127.0.0.1:0", "--json", "--route", DESTINATION + "=" + via));
         all.addAll(List.of(more));
         Process node = quiet(all.toArray(String[]::new));
         JsonNode event = new JsonMapper().readTree(node.inputReader().readLine());
