@@ -49,8 +49,11 @@ class WholePathTest {
     }
 
     /** A node that sends on to this address; gives its own. */
-    private String node(String transport, String via) throws IOException {
-        Process node = quiet("node", transport, "127.0.0.1:0", "--json", "--route", DESTINATION + "=" + via);
+    private String node(String transport, String via, String... more) throws IOException {
+        List<String> all = new ArrayList<>(
+                List.of("node", transport, "127.0.0.1:0", "--json", "--route", DESTINATION + "=" + via));
+        all.addAll(List.of(more));
+        Process node = quiet(all.toArray(String[]::new));
         JsonNode event = new JsonMapper().readTree(node.inputReader().readLine());
         return event.get(transport.substring(2)).get(0).asString();
     }
@@ -104,6 +107,34 @@ class WholePathTest {
         assertThat(report.get("whole").asBoolean()).isTrue();
         assertThat(report.get("payloadBytes").asLong()).isEqualTo(FILE_BYTES);
         assertThat(Files.mismatch(sent, copy)).isEqualTo(-1);
+    }
+
+    @Test
+    void loadGoesBySelectorsOverTcp() throws Exception {
+        Process receive = start(Program.builder(
+                "receive", "--tcp", "--listen", "127.0.0.1:0", "--json", "--discard", "--exit-after-streams", "1"));
+        BufferedReader messages = receive.errorReader();
+        String receiver = messages.readLine().replace("listening on ", "");
+        String second = node("--tcp", receiver + ",host", "--sapf");
+        String first = node("--tcp", second, "--sapf", "--sapf-to", second);
+        Process send = quiet(
+                "send",
+                "--sapf",
+                "--to",
+                first,
+                "--destination",
+                DESTINATION,
+                "--service",
+                "Monitor",
+                "--count",
+                "20000",
+                "--json");
+        JsonNode sent = new JsonMapper().readTree(send.inputReader().readLine());
+        assertThat(send.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
+        assertThat(sent.get("transport").asString()).isEqualTo("TCP by SAPF");
+        JsonNode received = new JsonMapper().readTree(receive.inputReader().readLine());
+        assertThat(received.get("packets").asLong()).isEqualTo(20_000);
+        assertThat(received.get("bytes").asLong()).isEqualTo(sent.get("bytes").asLong());
     }
 
     @Test

@@ -298,7 +298,7 @@ public final class SendCommand implements Callable<Integer> {
             failures.add(unanswered + " packets had no answer within " + waitReply.toMillis() + " ms");
         }
         return new SendReport(
-                way().name(),
+                way().text,
                 Endpoint.toString(node),
                 streams,
                 firstStreamId,

@@ -42,11 +42,18 @@ public final class SendStream implements Runnable {
 
     /** How it goes. */
     public enum Way {
-        TCP,
-        QUIC,
-        UDP,
-        SAPF_OVER_TCP,
-        SAPF_OVER_UDP
+        TCP("TCP"),
+        QUIC("QUIC"),
+        UDP("UDP"),
+        SAPF_OVER_TCP("TCP by SAPF"),
+        SAPF_OVER_UDP("UDP by SAPF");
+
+        /** What reports call it. */
+        final String text;
+
+        Way(String text) {
+            this.text = text;
+        }
     }
 
     /** Connects over TCP or QUIC, whose far side ends the connection in its turn, or binds a socket for UDP. */
