@@ -84,7 +84,9 @@ class PlainListenersTest {
             listeners.inForce(List.of(rule));
         }
         assertThat(open).as("65 rules, one of them in force").hasSize(130).doesNotContain(1, 2);
-        assertThat(listeners.open(List.of(gone.get(1)))).as("the eldest that is there").isEmpty();
+        assertThat(listeners.open(List.of(gone.get(1))))
+                .as("the eldest that is there")
+                .isEmpty();
         assertThat(listeners.open(List.of(gone.get(0)))).hasSize(1);
     }
 }
