@@ -6,7 +6,7 @@
  *
  * There are at most 64 rules, and a bit of 64 for each in all that follows, the first rule's the lowest. Each field of a
  * packet has a table that says which rules its value fits; the rule of a packet is the lowest bit that all tables say.
- * So a packet costs the same whatever the number of rules, and one that no rule wants mostly two look-ups.
+ * So a packet costs the same whatever the number of rules, and one that no rule wants mostly three look-ups.
  *
  * The rules change while packets come. There is room for two sets of them, in two buffers: the node fills the one that is
  * not in force, and then puts its hook in the place of the other, which is one change. A packet asks for the hook once, and

@@ -15,6 +15,7 @@ import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Problems;
 import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.Tiers;
 
 /** A whole node whose rules for plain IP change with its configuration. */
 @Tag("once")
@@ -80,6 +81,8 @@ class PlainNodeTest {
     void rulesComeAndGoByReload() throws Exception {
         namespaces.in(router, () -> {
             try (LiveNode node = start(plain("d0"))) {
+                String stands = node.ctl(0, "plain");
+                Tiers.require("bpf", stands.startsWith("plain IP: there"), stands);
                 assertThat(explained(node)).contains("no rule is for it");
                 write(plain("d0", VOICE));
                 assertThat(node.ctl(0, "reload")).contains("plain: ").doesNotContain("restart", "effect");
