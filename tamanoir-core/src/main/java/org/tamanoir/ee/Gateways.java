@@ -78,7 +78,7 @@ final class Gateways {
         }
         for (OpenedUdp opened : udp) { // Each knows where all listen.
             opened.farSide().start();
-            reception.adopt(new UdpPort(opened.socket()));
+            reception.adopt(UdpPort.ready(opened.socket()));
         }
     }
 
@@ -90,15 +90,19 @@ final class Gateways {
             GatewayFarSide farSide = new GatewayFarSide(context, gateway, flows, rtp, under);
             BatchMemory memory = BatchMemory.ofThisJvm();
             return new OpenedUdp(new GatewaySocket(context, under, gateway, flows, farSide, rtp, memory), farSide, rtp);
-        } catch (RuntimeException | Error e) {
+        } catch (IOException | RuntimeException | Error e) {
             under.close();
             throw e;
         }
     }
 
     /** Closes the sockets of those for UDP, which nobody reads any more. */
-    synchronized void close() {
-        for (OpenedUdp opened : udp) {
+    void close() {
+        List<OpenedUdp> all;
+        synchronized (this) { // It takes a while, and who looks does not wait.
+            all = List.copyOf(udp);
+        }
+        for (OpenedUdp opened : all) {
             opened.farSide().close();
             opened.socket().close();
         }

@@ -292,8 +292,8 @@ final class SapfBatch implements UdpBatch {
     }
 
     @Override
-    public void leaveFolded() {
-        leavesFolded = true;
+    public void leaveFolded(boolean folded) {
+        leavesFolded = folded;
     }
 
     @Override
