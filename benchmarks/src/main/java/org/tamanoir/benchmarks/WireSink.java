@@ -24,7 +24,7 @@ final class WireSink {
         Sapf sapf = new Sapf(settings, 8, Anep.DEFAULT_TYPE_ID, System::nanoTime, new Tap());
         UdpSocket socket = sapf.over(UdpSockets.bind(TransportKind.AUTO, Load.loopback(0)));
         UdpBatch batch = socket.newBatch();
-        batch.leaveFolded();
+        batch.leaveFolded(true);
         AtomicLong packets = new AtomicLong();
         Threads.start("read", () -> {
             try {

@@ -80,9 +80,9 @@ public class SapfBenchmark {
         answers = socket;
         SapfSocket over = new SapfSocket(sapf, socket);
         folding = new SapfBatch(sapf, over, bySelector);
-        folding.leaveFolded();
+        folding.leaveFolded(true);
         turning = new SapfBatch(sapf, over, byTurns);
-        turning.leaveFolded();
+        turning.leaveFolded(true);
         unfolding = new SapfBatch(sapf, over, bySelector);
         String name = Monitor.class.getName();
         services.add(new ServiceDefinition(name, Monitor::new, ServiceConfig.EMPTY, FailurePolicy.DROP));

@@ -37,7 +37,7 @@ final class DatagramWalk implements DatagramRuns.Walk, LookAhead.Walk {
         this.socket = socket;
         this.batch = batch;
         this.memory = batch.buffer(0);
-        batch.leaveFolded();
+        batch.leaveFolded(true);
     }
 
     /** Begins before the first datagram of as many messages. */

@@ -438,7 +438,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /**
      * Opens the sockets and begins to accept.
      *
-     * @throws IOException in one line, if an address cannot be had; nothing is left open then
+     * @throws IOException in one line, if an address or memory cannot be had; nothing is left open then
      */
     public void start() throws IOException {
         String noThreads = whyNot(config.threads(), context.transport());
@@ -481,8 +481,12 @@ public final class ExecutionEnvironment implements AutoCloseable {
             gateways.start(started);
             List<UdpSocket> plain = attachLevels(started);
             // What levels send up comes from now on.
-            context.egress().receiving().forEach(socket -> started.adopt(new UdpPort(socket)));
-            plain.forEach(socket -> started.adopt(new UdpPort(socket)));
+            for (UdpSocket socket : context.egress().receiving()) {
+                started.adopt(UdpPort.ready(socket));
+            }
+            for (UdpSocket socket : plain) {
+                started.adopt(UdpPort.ready(socket));
+            }
         } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;

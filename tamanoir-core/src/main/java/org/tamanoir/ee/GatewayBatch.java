@@ -11,6 +11,7 @@ import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.rtp.RtpPacket;
 import org.tamanoir.transport.BatchMemory;
+import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.UdpBatch;
 
 /**
@@ -27,7 +28,7 @@ final class GatewayBatch implements UdpBatch {
     private final UdpBatch under;
     private final BatchMemory memory;
     /** Null before the first packet. */
-    private @Nullable ByteBuffer packets;
+    private @Nullable Buffer packets;
 
     private int[] starts = new int[64];
     private int[] ends = new int[64];
@@ -51,6 +52,9 @@ final class GatewayBatch implements UdpBatch {
 
     /** Takes the messages that the batch under this has; returns how many are left of them. */
     int open(int count) {
+        if (count == 0) {
+            return 0;
+        }
         if (count > starts.length) {
             starts = Arrays.copyOf(starts, count);
             ends = Arrays.copyOf(ends, count);
@@ -72,11 +76,12 @@ final class GatewayBatch implements UdpBatch {
                 drop(DropReason.PACKET_TOO_LONG, datagrams, octets, m);
                 continue;
             }
-            ByteBuffer to = room(next, octets + datagrams * head);
-            if (to == null) {
+            Buffer room = room(next, octets + datagrams * head);
+            if (room == null) {
                 drop(DropReason.NO_MEMORY, datagrams, octets, m);
                 continue;
             }
+            ByteBuffer to = room.nio();
             starts[messages] = next;
             int at = under.start(m);
             do {
@@ -98,6 +103,9 @@ final class GatewayBatch implements UdpBatch {
             segments[messages] = head + segment;
             origins[messages++] = m;
         }
+        if (messages == 0) {
+            done(); // Nobody else says so.
+        }
         return messages;
     }
 
@@ -112,8 +120,8 @@ final class GatewayBatch implements UdpBatch {
     }
 
     /** Returns memory with room for so many octets more behind those; null when there is none. */
-    private @Nullable ByteBuffer room(int used, int octets) {
-        ByteBuffer known = packets;
+    private @Nullable Buffer room(int used, int octets) {
+        Buffer known = packets;
         if (known == null || known.capacity() < used + octets) {
             known = memory.larger(known, used, used + octets);
             packets = known == null ? packets : known;
@@ -145,8 +153,8 @@ final class GatewayBatch implements UdpBatch {
 
     @Override
     public ByteBuffer buffer(int message) {
-        ByteBuffer known = packets;
-        return known == null ? under.buffer(origins[message]) : known;
+        Buffer known = packets;
+        return known == null ? under.buffer(origins[message]) : known.nio();
     }
 
     @Override

@@ -16,6 +16,7 @@ import org.tamanoir.supervision.CoreThread;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
 
@@ -43,9 +44,10 @@ final class GatewayFarSide {
     private final IoLoop loop;
     private final CoreThread thread;
     private final Traffic traffic;
-    /** Null before the first answer, and after the end: some MiB, which would stay while somebody knows the node. */
+    /** Null after the end: some MiB, which would stay while somebody knows the node. */
     private @Nullable Carrier carrier;
 
+    private boolean isStarted;
     private boolean owned;
     private long sweptNs;
     private long lookedNs;
@@ -55,8 +57,10 @@ final class GatewayFarSide {
     /** What answers are received into, and leave by. */
     private record Carrier(UdpBatch batch, UdpSender back) {}
 
+    /** @throws IOException in one line, if there is no memory for what is answered */
     GatewayFarSide(
-            NodeContext context, UdpGateway gateway, GatewayFlows flows, @Nullable RtpSources rtp, UdpSocket under) {
+            NodeContext context, UdpGateway gateway, GatewayFlows flows, @Nullable RtpSources rtp, UdpSocket under)
+            throws IOException {
         this.context = context;
         this.gateway = gateway;
         this.flows = flows;
@@ -65,6 +69,13 @@ final class GatewayFarSide {
         this.traffic = new Traffic(context.tap(), "gateways");
         this.under = under;
         this.triedNs = context.platform().nanoTime() - PAUSE_NS;
+        try { // Before what would have to be closed.
+            UdpSender back = under.newSender((high, low, port, packets, bytes, isFull) -> {});
+            this.carrier = new Carrier(under.newBatch(), back);
+        } catch (OutOfMemoryError e) {
+            IOException lack = UdpPort.withoutMemory(e);
+            throw new IOException("gateway " + near + ": " + lack.getMessage(), lack);
+        }
         this.loop = context.newLoop();
         this.thread = new CoreThread("gateway " + near.getPort(), context.threads(), this::round, this::end);
     }
@@ -72,6 +83,7 @@ final class GatewayFarSide {
     /** Begins, when all ports of the node are bound. */
     void start() {
         look();
+        isStarted = true;
         thread.start();
     }
 
@@ -101,25 +113,31 @@ final class GatewayFarSide {
         if (nowNs - triedNs < PAUSE_NS) {
             return null;
         }
-        UdpSocket opened = null;
         try {
             synchronized (flow) {
-                opened = flow.socket();
-                if (opened == null) {
-                    opened = context.transport().connect(gateway.to());
-                    if (!flow.open(opened)) {
-                        opened.close();
-                        return null;
-                    }
-                    UdpSocket watched = opened;
-                    loop.execute(() -> watch(flow, watched));
-                }
+                UdpSocket known = flow.socket();
+                return known == null ? connect(flow) : known;
             }
-            return opened;
         } catch (IOException e) {
             failed(e);
-            return null;
+        } catch (OutOfMemoryError e) {
+            failed(UdpPort.withoutMemory(e));
         }
+        return null;
+    }
+
+    /** Gives a flow its socket when that is sure to be watched: else nobody would read what is answered. */
+    private @Nullable UdpSocket connect(GatewayFlow flow) throws IOException {
+        UdpSocket made = context.transport().connect(gateway.to());
+        boolean isKept = false;
+        try {
+            isKept = loop.execute(() -> watch(flow, made)) && flow.open(made);
+        } finally {
+            if (!isKept) {
+                made.close();
+            }
+        }
+        return isKept ? made : null;
     }
 
     /** One line a second: strangers may be the cause. */
@@ -134,18 +152,21 @@ final class GatewayFarSide {
                 loop.watch(socket.watched(), () -> read(flow, socket));
             }
         } catch (IOException e) {
-            if (!flow.isClosed()) { // By then or meanwhile.
-                failed(e);
-                flows.end(flow);
-            }
+            unwatched(flow, e);
+        } catch (OutOfMemoryError e) {
+            unwatched(flow, UdpPort.withoutMemory(e));
+        }
+    }
+
+    private void unwatched(GatewayFlow flow, IOException e) {
+        if (!flow.isClosed()) { // By then or meanwhile.
+            failed(e);
+            flows.end(flow);
         }
     }
 
     private void round() {
-        if (!owned) {
-            owned = true;
-            loop.own();
-        }
+        own();
         try {
             loop.run(ROUND_NS);
             flows.beginRound();
@@ -162,7 +183,15 @@ final class GatewayFarSide {
         }
     }
 
+    private void own() {
+        if (!owned) {
+            owned = true;
+            loop.own();
+        }
+    }
+
     private void end() {
+        own(); // It may be over before its first round.
         carrier = null;
         loop.close();
     }
@@ -170,8 +199,7 @@ final class GatewayFarSide {
     private void read(GatewayFlow flow, UdpSocket socket) {
         Carrier by = carrier;
         if (by == null) {
-            by = new Carrier(socket.newBatch(), under.newSender((high, low, port, packets, bytes, isFull) -> {}));
-            carrier = by;
+            return;
         }
         try {
             int messages = socket.receive(by.batch());
@@ -241,6 +269,10 @@ final class GatewayFarSide {
         thread.stop();
         loop.wakeup();
         flows.close();
-        thread.join(PATIENCE_MS);
+        if (isStarted) {
+            thread.join(PATIENCE_MS);
+        } else {
+            end();
+        }
     }
 }

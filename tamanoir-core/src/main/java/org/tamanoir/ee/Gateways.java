@@ -82,7 +82,7 @@ final class Gateways {
         }
         for (OpenedUdp opened : udp) { // Each knows where all listen.
             opened.farSide().start();
-            reception.adopt(new UdpPort(opened.socket()));
+            reception.adopt(UdpPort.ready(opened.socket()));
         }
     }
 
@@ -95,7 +95,7 @@ final class Gateways {
             BatchMemory memory = BatchMemory.ofThisJvm();
             GatewaySocket socket = new GatewaySocket(context, under, gateway, flows, farSide, rtp, memory);
             return new OpenedUdp(gateway, socket, farSide, rtp);
-        } catch (RuntimeException | Error e) {
+        } catch (IOException | RuntimeException | Error e) {
             under.close();
             throw e;
         }
@@ -122,8 +122,12 @@ final class Gateways {
     }
 
     /** Closes the sockets of those for UDP, which nobody reads any more. */
-    synchronized void close() {
-        for (OpenedUdp opened : udp) {
+    void close() {
+        List<OpenedUdp> all;
+        synchronized (this) { // It takes a while, and who looks does not wait.
+            all = List.copyOf(udp);
+        }
+        for (OpenedUdp opened : all) {
             opened.farSide().close();
             opened.socket().close();
         }

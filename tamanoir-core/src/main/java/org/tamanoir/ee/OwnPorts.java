@@ -2,12 +2,11 @@ package org.tamanoir.ee;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.UdpBatch;
@@ -30,7 +29,6 @@ final class OwnPorts {
     private final UdpInbox inbox;
     private final UdpIntake intake;
     private final List<Reading> ports = new ArrayList<>();
-    private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
     /** Passed to this thread, which has not taken them over yet: it may be in its service's code. */
     private final Set<UdpPort> coming = ConcurrentHashMap.newKeySet();
 
@@ -39,6 +37,8 @@ final class OwnPorts {
 
     private int lastBatches;
     private boolean paused;
+    /** What is handled now; stays when something was thrown past it: senders may refer to it. */
+    private @Nullable UdpBatch inHand;
 
     OwnPorts(UdpService service, UdpInbox inbox, UdpIntake intake) {
         this.intake = intake;
@@ -87,10 +87,15 @@ final class OwnPorts {
             giveUp(port);
             return;
         }
-        UdpBatch batch = batches.computeIfAbsent(port.socket(), UdpSocket::newBatch);
-        DatagramWalk walk = new DatagramWalk(service.inHand, port.socket(), batch);
-        Reading reading = new Reading(port, batch, walk, inbox.mark());
-        ports.add(reading);
+        Reading reading;
+        try {
+            UdpBatch batch = port.batch();
+            reading = new Reading(port, batch, new DatagramWalk(service.inHand, port.socket(), batch), inbox.mark());
+            ports.add(reading);
+        } catch (IOException | OutOfMemoryError e) {
+            giveUp(port); // Else nobody would read it.
+            return;
+        }
         if (!paused) {
             watch(reading);
         }
@@ -158,7 +163,7 @@ final class OwnPorts {
         UdpSocket socket = reading.port.socket();
         int messages;
         try {
-            messages = socket.receive(reading.batch);
+            messages = reading.port.receive();
         } catch (IOException e) {
             reading.port.backOff(service.loop, () -> reading.readable = true, e);
             messages = 0;
@@ -168,7 +173,9 @@ final class OwnPorts {
             return false;
         }
         service.inHand.tellLost(socket);
+        inHand = reading.batch;
         int datagrams = service.handle(reading.batch, reading.walk, messages);
+        inHand = null;
         // Level-triggered: where more waits, the next run of the loop says so again.
         reading.readable = datagrams >= MANY_DATAGRAMS || ending;
         return true;
@@ -189,16 +196,22 @@ final class OwnPorts {
         }
     }
 
-    /** Gives back what batches lie in of which something was thrown past: all has left, or ended. */
+    /** Gives back what the batch lies in that something was thrown past: all has left, or ended. */
     void done() {
-        batches.values().forEach(UdpBatch::done);
+        if (inHand != null) {
+            inHand.done();
+            inHand = null;
+        }
     }
 
-    /** Leaves the ports to others. */
+    /** Leaves the ports to others; one whose batch is in hand goes without. */
     void close() {
         ports.forEach(reading -> {
             if (service.thread.isAbandoned()) {
                 reading.port.release();
+            } else if (reading.batch == inHand) {
+                reading.port.release();
+                intake.readShared(new UdpPort(reading.port.socket()));
             } else {
                 giveUp(reading.port);
             }

@@ -2,9 +2,7 @@ package org.tamanoir.ee;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
@@ -41,7 +39,6 @@ final class SharedPorts {
     private final Packet packet;
     private @Nullable Arrival arrival;
     private @Nullable PacketGuard guard;
-    private final Map<UdpSocket, UdpBatch> batches = new HashMap<>();
     private final Set<UdpPort> ports = new LinkedHashSet<>();
     private boolean closed;
 
@@ -67,10 +64,12 @@ final class SharedPorts {
     /** Reads a batch; false when nothing waited. */
     private boolean read(UdpPort port) {
         UdpSocket socket = port.socket();
-        UdpBatch batch = batches.computeIfAbsent(socket, UdpSocket::newBatch);
+        UdpBatch batch;
         int messages;
         try {
-            messages = socket.receive(batch);
+            batch = port.batch();
+            batch.leaveFolded(false);
+            messages = port.receive();
         } catch (IOException e) {
             port.backOff(loop, () -> read(port), e);
             return false;

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Fold;
+import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.UdpBatch;
 
 /**
@@ -22,7 +23,7 @@ final class SapfBatch implements UdpBatch {
     private final UdpBatch under;
     private boolean leavesFolded;
     /** Null before the first that is needed. */
-    private @Nullable ByteBuffer own;
+    private @Nullable Buffer own;
 
     /** Whether the messages are those of the batch under this, where they lie. */
     private boolean isAnep = true;
@@ -267,16 +268,16 @@ final class SapfBatch implements UdpBatch {
      */
     private @Nullable ByteBuffer room(int octets) {
         int wanted = next + octets + Octets.SLACK;
-        ByteBuffer known = own;
+        Buffer known = own;
         if (next == 0 && (known == null || known.capacity() < unfoldedOctets + Octets.SLACK)) {
-            ByteBuffer larger = null;
+            Buffer larger = null;
             for (int most = unfoldedOctets + Octets.SLACK; larger == null && most >= wanted; most /= 2) {
                 larger = sapf.memory().larger(known, 0, most); // All, or as much of it as there is.
             }
             known = larger == null ? known : larger;
             own = known;
         }
-        return known == null || known.capacity() < wanted ? null : known;
+        return known == null || known.capacity() < wanted ? null : known.nio();
     }
 
     private long nowNs() {
@@ -292,8 +293,8 @@ final class SapfBatch implements UdpBatch {
     }
 
     @Override
-    public void leaveFolded() {
-        leavesFolded = true;
+    public void leaveFolded(boolean folded) {
+        leavesFolded = folded;
     }
 
     @Override
@@ -311,8 +312,8 @@ final class SapfBatch implements UdpBatch {
 
     @Override
     public ByteBuffer buffer(int message) {
-        ByteBuffer known = own;
-        return isAnep || known == null || !isOwn[message] ? under.buffer(origin(message)) : known;
+        Buffer known = own;
+        return isAnep || known == null || !isOwn[message] ? under.buffer(origin(message)) : known.nio();
     }
 
     @Override

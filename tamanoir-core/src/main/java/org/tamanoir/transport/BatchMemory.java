@@ -1,17 +1,20 @@
 package org.tamanoir.transport;
 
-import java.nio.ByteBuffer;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The memory that batches of several readers write packets into which came as something else. A reader has it from one of
- * these on until its batch has left, so that nobody keeps what others need; what is given back is used again. It is
- * bounded for all readers together, so that strangers leave the rest of the node what it needs.
+ * these on until its batch has left, so that nobody keeps what others need; what is given back is used again, or freed
+ * where another size is wanted and there is no room beside. It is bounded for all readers together, so that strangers
+ * leave the rest of the node what it needs.
  *
- * <p>Thread contract: any thread.
+ * <p>Thread contract: any thread. The JVM is asked outside of the lock: where it is short, it takes half a second.
  */
 public final class BatchMemory {
     /** Of one reader at first: a batch of small packets. */
@@ -23,15 +26,34 @@ public final class BatchMemory {
     private static final BatchMemory OF_THIS_JVM = new BatchMemory(BufferPool.directMemoryBytes() / 8);
 
     private final long limitOctets;
-    private final List<ByteBuffer> free = new ArrayList<>();
-    /** In use, or free: what there is once stays, since senders remember where it lies. */
+    private final IntFunction<Buffer> allocator;
+    private final LongSupplier clockNs;
+    /** What was given back last stands last. */
+    private final List<Buffer> free = new ArrayList<>();
+
+    private long freeOctets;
+    /** In use, free, or asked for. */
     private long octets;
 
-    private long refusedNs = System.nanoTime() - REST_NS;
+    private long refusedNs;
 
     /** Makes one that has so many octets for all. */
     public BatchMemory(long limitOctets) {
+        this(limitOctets, allocator(), System::nanoTime);
+    }
+
+    /** @param allocator makes memory, or throws {@link OutOfMemoryError} */
+    BatchMemory(long limitOctets, IntFunction<Buffer> allocator, LongSupplier clockNs) {
         this.limitOctets = limitOctets;
+        this.allocator = allocator;
+        this.clockNs = clockNs;
+        this.refusedNs = clockNs.getAsLong() - REST_NS;
+    }
+
+    private static IntFunction<Buffer> allocator() {
+        // Without its detector of leaks: what is free lives as long as this.
+        UnpooledByteBufAllocator unpooled = new UnpooledByteBufAllocator(true, true);
+        return octets -> new Buffer(unpooled.directBuffer(octets, octets));
     }
 
     /** Returns the one of all nodes in this JVM: an eighth of its direct memory. */
@@ -43,45 +65,82 @@ public final class BatchMemory {
      * Returns larger memory in place of {@code before}, which is given back, with a copy of its first {@code kept} octets;
      * null where there is none, and {@code before} stays.
      */
-    public synchronized @Nullable ByteBuffer larger(@Nullable ByteBuffer before, int kept, int wantedOctets) {
+    public @Nullable Buffer larger(@Nullable Buffer before, int kept, int wantedOctets) {
         int wanted = Math.max(LEAST_OCTETS, Integer.highestOneBit(wantedOctets - 1) << 1);
-        ByteBuffer found = take(wanted, wanted);
-        found = found == null ? allocate(wanted) : found;
-        found = found == null ? take(wanted, Integer.MAX_VALUE) : found;
-        if (found != null && before != null) {
-            found.put(0, before, 0, kept);
-            free.add(before);
+        Buffer found = find(wanted);
+        if (found == null) {
+            return null;
         }
-        return found;
+        if (before != null) {
+            found.nio().put(0, before.nio(), 0, kept);
+            give(before);
+        }
+        return found.taken();
+    }
+
+    private @Nullable Buffer find(int wanted) {
+        List<Buffer> unfit;
+        synchronized (this) {
+            Buffer same = take(wanted, wanted);
+            if (same != null) {
+                return same;
+            }
+            boolean mayAsk = clockNs.getAsLong() - refusedNs >= REST_NS;
+            if (!mayAsk || octets + wanted > limitOctets) {
+                Buffer larger = take(wanted, Integer.MAX_VALUE);
+                if (larger != null || !mayAsk || octets - freeOctets + wanted > limitOctets) {
+                    return larger;
+                }
+            }
+            octets += wanted;
+            unfit = octets > limitOctets ? removeUnfit() : List.of();
+        }
+        unfit.forEach(buffer -> buffer.memory().release());
+        return make(wanted);
     }
 
     /** Takes what was given back last of these sizes, whose memory is most likely in the cache; null where there is none. */
-    private @Nullable ByteBuffer take(int least, int most) {
+    private @Nullable Buffer take(int least, int most) {
         for (int i = free.size() - 1; i >= 0; i--) {
             int size = free.get(i).capacity();
             if (size >= least && size <= most) {
+                freeOctets -= size;
                 return free.remove(i);
             }
         }
         return null;
     }
 
-    private @Nullable ByteBuffer allocate(int wanted) {
-        if (octets + wanted > limitOctets || System.nanoTime() - refusedNs < REST_NS) {
-            return null;
+    /** Takes out of what is free, and smaller than is wanted, as much as makes room; what lies here for longest goes first. */
+    private List<Buffer> removeUnfit() {
+        List<Buffer> unfit = new ArrayList<>();
+        while (octets > limitOctets) {
+            Buffer oldest = free.remove(0);
+            freeOctets -= oldest.capacity();
+            octets -= oldest.capacity();
+            unfit.add(oldest);
         }
+        return unfit;
+    }
+
+    private @Nullable Buffer make(int wanted) {
         try {
-            ByteBuffer made = ByteBuffer.allocateDirect(wanted);
-            octets += wanted;
-            return made;
-        } catch (OutOfMemoryError e) {
-            refusedNs = System.nanoTime();
-            return null; // Others have taken it; the packets are dropped for want of memory.
+            return allocator.apply(wanted);
+        } catch (
+                OutOfMemoryError
+                        e) { // Others have taken it: without what is free, packets are dropped for want of memory.
+            synchronized (this) {
+                octets -= wanted;
+                refusedNs = clockNs.getAsLong();
+                return take(wanted, Integer.MAX_VALUE);
+            }
         }
     }
 
     /** Takes memory back that nobody refers to any more. */
-    public synchronized void give(ByteBuffer memory) {
+    public synchronized void give(Buffer memory) {
+        memory.given();
         free.add(memory);
+        freeOctets += memory.capacity();
     }
 }

@@ -31,8 +31,8 @@ public interface UdpBatch {
     /** Returns the sender's port. */
     int port(int message);
 
-    /** Leaves messages folded from now on, for who looks at {@link #fold}. */
-    default void leaveFolded() {}
+    /** Says whether messages are left folded from now on, for who looks at {@link #fold}. */
+    default void leaveFolded(boolean folded) {}
 
     /**
      * Returns the header that each datagram of the message has {@value Fold#OCTETS} octets in place of; null where the

@@ -8,8 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A UDP socket and the thread that reads it. While one service alone uses the port its thread reads, without a
- * hand-off; from the second service on the reception does, so that a slow service does not hold up another.
+ * A UDP socket, the memory that it is received into, and the thread that reads it. While one service alone uses the port
+ * its thread reads, without a hand-off; from the second service on the reception does, so that a slow service does not
+ * hold up another. The memory goes from one to the other with the port.
  *
  * <p>Thread contract: the thread that reads; {@link #release} passes the port to another loop.
  */
@@ -22,7 +23,11 @@ public final class UdpPort {
     /** Between attempts to read a socket that could not be read. */
     static final Duration PAUSE = Duration.ofMillis(100);
 
+    /** Between attempts to have memory: to ask for it in vain costs a collection, and half a second. */
+    private static final Duration PAUSE_WITHOUT_MEMORY = Duration.ofSeconds(1);
+
     private final UdpSocket socket;
+    private @Nullable UdpBatch batch;
     private @Nullable UdpReadiness readiness;
     /** The next attempt to watch the socket, after one that failed. */
     private @Nullable Future<?> retry;
@@ -31,8 +36,64 @@ public final class UdpPort {
     private long userKey;
     private boolean shared;
 
+    /** Makes one that takes memory when it is read first. */
     public UdpPort(UdpSocket socket) {
         this.socket = socket;
+    }
+
+    /**
+     * Makes one that has its memory.
+     *
+     * @throws IOException in one line, if there is none
+     */
+    public static UdpPort ready(UdpSocket socket) throws IOException {
+        UdpPort port = new UdpPort(socket);
+        try {
+            port.batch();
+            return port;
+        } catch (IOException e) {
+            throw new IOException("UDP " + UdpAddress.text(socket.localAddress()) + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Returns the memory that {@link #receive} fills.
+     *
+     * @throws IOException in one line, if there is none
+     */
+    public UdpBatch batch() throws IOException {
+        UdpBatch known = batch;
+        if (known == null) {
+            try {
+                known = socket.newBatch();
+            } catch (OutOfMemoryError e) {
+                throw withoutMemory(e);
+            }
+            batch = known;
+        }
+        return known;
+    }
+
+    /**
+     * Reads what waits, as {@link UdpSocket#receive}.
+     *
+     * @throws IOException in one line, if the socket cannot be read, or for want of memory
+     */
+    public int receive() throws IOException {
+        UdpBatch into = batch();
+        try {
+            return socket.receive(into);
+        } catch (OutOfMemoryError e) {
+            throw withoutMemory(e);
+        }
+    }
+
+    /** Returns in one line what memory is missing for a socket, and where it may come from. */
+    public static IOException withoutMemory(OutOfMemoryError e) {
+        return new IOException(
+                "no memory for datagrams: " + e.getMessage()
+                        + "; give the JVM more by -XX:MaxDirectMemorySize or -Xmx, or open fewer UDP ports and gateways",
+                e);
     }
 
     public UdpSocket socket() {
@@ -59,12 +120,13 @@ public final class UdpPort {
      */
     public void backOff(IoLoop loop, Runnable readable, IOException cause) {
         release();
+        Duration pause = cause.getCause() instanceof OutOfMemoryError ? PAUSE_WITHOUT_MEMORY : PAUSE;
         LOG.warn(
                 "UDP {}: not read: {}; tried again every {} ms",
                 socket.localAddress(),
                 cause.getMessage(),
-                PAUSE.toMillis());
-        retry = loop.schedule(PAUSE, () -> watch(loop, readable));
+                pause.toMillis());
+        retry = loop.schedule(pause, () -> watch(loop, readable));
     }
 
     /** Ends watching; the caller passes the port on. */

@@ -3,12 +3,12 @@ package org.tamanoir.sapf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.transport.BatchMemory;
+import org.tamanoir.transport.Buffer;
 
 /** What readers may take to write packets into, and what becomes of packets when it is taken. */
 class SapfBoundsTest {
@@ -17,19 +17,19 @@ class SapfBoundsTest {
     @Test
     void growsByWhatIsThere() {
         BatchMemory memory = new BatchMemory(512 * KIB);
-        ByteBuffer first = Objects.requireNonNull(memory.larger(null, 0, 10));
+        Buffer first = Objects.requireNonNull(memory.larger(null, 0, 10));
         assertThat(first.capacity()).isEqualTo(128 * KIB);
-        first.put(0, (byte) 1).put(99_999, (byte) 2);
-        ByteBuffer second = Objects.requireNonNull(memory.larger(first, 100_000, 128 * KIB + 1));
+        first.nio().put(0, (byte) 1).put(99_999, (byte) 2);
+        Buffer second = Objects.requireNonNull(memory.larger(first, 100_000, 128 * KIB + 1));
         assertThat(second.capacity()).isEqualTo(256 * KIB);
-        assertThat(second.get(0)).isEqualTo((byte) 1);
-        assertThat(second.get(99_999)).isEqualTo((byte) 2);
+        assertThat(second.nio().get(0)).isEqualTo((byte) 1);
+        assertThat(second.nio().get(99_999)).isEqualTo((byte) 2);
     }
 
     @Test
     void allReadersHaveSoMuchTogether() {
         BatchMemory memory = new BatchMemory(512 * KIB);
-        ByteBuffer one = Objects.requireNonNull(memory.larger(null, 0, 256 * KIB));
+        Buffer one = Objects.requireNonNull(memory.larger(null, 0, 256 * KIB));
         assertThat(memory.larger(null, 0, 128 * KIB)).isNotNull();
         assertThat(memory.larger(one, 0, 512 * KIB)).as("of another").isNull();
         assertThat(memory.larger(null, 0, 128 * KIB)).isNotNull();
@@ -39,7 +39,7 @@ class SapfBoundsTest {
     @Test
     void whatOneGivesBackOthersHave() {
         BatchMemory memory = new BatchMemory(512 * KIB);
-        ByteBuffer one = Objects.requireNonNull(memory.larger(null, 0, 512 * KIB));
+        Buffer one = Objects.requireNonNull(memory.larger(null, 0, 512 * KIB));
         memory.give(one);
         assertThat(memory.larger(null, 0, 300 * KIB)).as("the same again").isSameAs(one);
         assertThat(memory.larger(null, 0, 1)).isNull();

@@ -128,7 +128,7 @@ final class SapfEnd implements AutoCloseable {
 
     /** Leaves folded packets folded from now on. */
     void leaveFolded() {
-        batch.leaveFolded();
+        batch.leaveFolded(true);
     }
 
     /** Receives folded packets and sends them on as they lie, behind a header; returns how many. */

@@ -255,8 +255,11 @@ class PlainTest {
             whole[6] = 0x40; // do not fragment
             bed.send(PlainPackets.sealed(whole));
             bed.send(udp(TestNet.CLIENT6, TestNet.SERVER6, 7000, 5004, TOS, 64, NOTHING, payload(1, 1253)));
-            assertThat(bed.client().packets(
-                            1, packet -> packet[0] >>> 4 == 4 && packet[9] == 1 && isFrom(packet, TestNet.ROUTER4)))
+            assertThat(bed.client()
+                            .packets(
+                                    1,
+                                    packet ->
+                                            packet[0] >>> 4 == 4 && packet[9] == 1 && isFrom(packet, TestNet.ROUTER4)))
                     .allMatch(packet -> packet[20] == 3 && packet[21] == 4 && packet[26] == 1300 >> 8);
             assertThat(bed.client().packets(1, packet -> packet[0] >>> 4 == 6 && packet[40] == 2))
                     .allMatch(packet -> isFrom(packet, TestNet.ROUTER6));
