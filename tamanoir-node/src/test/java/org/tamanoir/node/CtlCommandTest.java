@@ -133,7 +133,7 @@ class CtlCommandTest {
         assertThat(ctl("services")).contains("SERVICE", TestAdmin.MONITOR, "running", "class path");
         assertThat(ctl("services", TestAdmin.MONITOR)).contains(TestAdmin.MONITOR);
         assertThat(ctl("levels")).contains("LEVEL", "jvm", "always there", "levels.interfaces");
-        assertThat(ctl("plain")).contains("not there", "no rules under plain");
+        assertThat(ctl("plain")).contains("not there", "names no plain-interfaces");
         assertThat(ctl("explain", "udp", "10.0.0.1:7000", "10.0.0.2:5004", "--dscp", "46"))
                 .contains("on: no rule is for it");
         assertThat(ctl("explain", "icmp", "fd00::1", "fd00::2", "echo-reply")).contains("on: no rule is for it");
