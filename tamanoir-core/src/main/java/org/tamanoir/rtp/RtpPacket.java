@@ -48,8 +48,8 @@ public final class RtpPacket {
         this.octets = octets;
         headerOctets = 0;
         mediaOctets = 0;
-        if (octets < 2 * WORD) {
-            return octets + " octets: at least 8 are wanted";
+        if (octets < WORD) {
+            return octets + " octets: at least 4 are wanted";
         }
         if ((memory.get(at) & 0xFF) >> 6 != VERSION) {
             return "version " + ((memory.get(at) & 0xFF) >> 6) + ": 2 is wanted";

@@ -125,6 +125,12 @@ class RtpSourcesTest {
         assertThat(only().report()).isEqualTo(new RtpReport(64, -1, 0x1_0003, 16));
     }
 
+    /** RFC 3550, 6.6: valid, but useless. */
+    @Test
+    void aGoodbyeOfNobodyIsTaken() {
+        assertThat(take("80cb 0000")).isEqualTo("null");
+    }
+
     @Test
     void goodbyeEndsASource() {
         takeAll(7, 1, 2);
@@ -136,7 +142,8 @@ class RtpSourcesTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "8000 0001 0000|6 octets: at least 8 are wanted",
+                "8000 00|3 octets: at least 4 are wanted",
+                "8000 0001 0000|6 octets: at least 12 are wanted",
                 "4000 0001 0000 0000 0000 0007|version 1: 2 is wanted",
                 "8100 0001 0000 0000 0000 0007|CSRCs or an extension beyond its end",
                 "8f00 0001 0000 0000 0000 0007 0000 0000|CSRCs or an extension beyond its end",

@@ -138,8 +138,8 @@ final class RtpMode implements Mode {
     private static final class Source implements FlowTable.Flow {
         private final Header header;
         private final @Nullable Resampler resampler;
-        /** The last timestamp that came, counted on beyond 32 bits. */
-        private long timestamp;
+        /** The last timestamp that came, counted on beyond 32 bits; below 0 before the first. */
+        private long timestamp = -1;
 
         Source(Header header, @Nullable Resampler resampler) {
             this.header = header;
@@ -153,7 +153,7 @@ final class RtpMode implements Mode {
 
         /** Has the filter's next output lie at a whole number of the new clock. Returns that number. */
         int align(int came, Resampler.Filter filter) {
-            timestamp += came - (int) timestamp;
+            timestamp = timestamp < 0 ? Integer.toUnsignedLong(came) : timestamp + (came - (int) timestamp);
             long leaves = -Math.floorDiv(-timestamp * filter.up(), filter.down());
             if (resampler != null) {
                 resampler.align((int) (leaves * filter.down() - timestamp * filter.up()));

@@ -199,19 +199,16 @@ class RtpTest {
         assertThat(out).containsExactlyElementsOf(left(run(Map.of("to-rate", "16000"), one)));
     }
 
-    /** A source that gave way begins anew: that it is beyond the 31st bit is forgotten. */
+    /** A source that gave way begins anew: that it is beyond the 32nd bit is forgotten. */
     @ParameterizedTest
-    @CsvSource({"2, 0x40000000", "1, 0xC0000000"})
+    @CsvSource({"2, 0x80000000", "1, 0"})
     void noMoreSourcesAreKeptThanFlows(String flows, String expected) {
         Map<String, String> config = new java.util.HashMap<>(rates(16_000, 8000));
         config.put("flows", flows);
         byte[] media = new byte[320];
         List<byte[]> out = left(run(
                 config,
-                List.of(
-                        rtp(96, 1, 0x7FFFFF60L, SSRC, media),
-                        rtp(96, 1, 0, 2, media),
-                        rtp(96, 2, 0x80000000L, SSRC, media))));
+                List.of(rtp(96, 1, 0xFFFFFF60L, SSRC, media), rtp(96, 1, 0, 2, media), rtp(96, 2, 0, SSRC, media))));
         assertThat(timestamp(out.get(2))).isEqualTo(Long.decode(expected));
     }
 
@@ -221,6 +218,7 @@ class RtpTest {
             strings = {
                 "",
                 "800000",
+                "80000001 00000000 000000",
                 "40000001 00000000 00000000 FF",
                 "82000001 00000000 00000000 00000000",
                 "90000001 00000000 00000000 BEDEFFFF",
