@@ -3,8 +3,7 @@ package org.tamanoir.sapf;
 /**
  * What a selector stands for that this node has issued: the header of a flow, for packets from who asked for it alone.
  *
- * <p>Thread contract: fields of the binding's state are changed under its table's lock and read by any thread; counts are
- * the reading thread's.
+ * <p>Thread contract: its state is changed under its table's lock and read by any thread.
  */
 final class Binding {
     final long selector;
@@ -20,9 +19,6 @@ final class Binding {
     volatile long untilNs;
     /** Its source has shown that it reads what is sent there, by naming the selector. */
     volatile boolean isProven;
-
-    long packets;
-    long octets;
 
     Binding(long selector, long request, HeaderTemplate header, long high, long low, int port, long untilNs) {
         this.selector = selector;

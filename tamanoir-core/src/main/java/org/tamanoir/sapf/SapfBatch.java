@@ -173,8 +173,6 @@ final class SapfBatch implements UdpBatch {
         int taken = (behind - at) / length;
         add(m, at, behind, length, binding.header);
         unfoldedOctets += taken * octets;
-        binding.packets += taken;
-        binding.octets += behind - at;
         packets += taken;
         return behind;
     }
