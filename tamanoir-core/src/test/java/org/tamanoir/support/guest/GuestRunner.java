@@ -27,7 +27,11 @@ public final class GuestRunner implements TestExecutionListener {
     /** What the guest writes here is on the host afterwards. */
     public static final Path SHARE = Path.of("/run/share");
 
-    private static final String TIMEOUT = "120 s";
+    /**
+     * For a test that hangs: longer than what a test waits for by itself, which is 400 s where nodes start. On a quiet host
+     * the longest take 85 s; the emulator is several times slower on a busy one.
+     */
+    private static final String TIMEOUT = "600 s";
 
     private final List<GuestResult> results = new ArrayList<>();
     private final PrintStream out;
