@@ -36,11 +36,13 @@ final class Acceptor {
     private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
     private static final long SWEEP_NS = Duration.ofMillis(500).toNanos();
     private static final long NEWCOMERS_LOOK_NS = Duration.ofMillis(20).toNanos();
-    /** For the thread to come round. */
+    /** For the thread to come round, when the node ends. */
     private static final long PATIENCE_MS = 10_000;
+    /** The same when it begins: on a host whose processors are taken elsewhere, thread and classes need seconds. */
+    private static final long LISTEN_PATIENCE_MS = 60_000;
 
     private static final String LATE =
-            "the reception did not come round in " + PATIENCE_MS + " ms; its log says why, start the node again";
+            "the reception did not come round in " + LISTEN_PATIENCE_MS + " ms; its log says why, start the node again";
 
     private final NodeContext context;
     private final TcpStreams streams;
@@ -152,7 +154,7 @@ final class Acceptor {
         if (!running) {
             throw new IOException("cannot listen on " + what + ": the node stops");
         }
-        TcpListener listener = bound.await(PATIENCE_MS);
+        TcpListener listener = bound.await(LISTEN_PATIENCE_MS);
         Throwable cause = bound.failure();
         if (cause != null) {
             throw new IOException(String.valueOf(cause.getMessage()), cause);
@@ -182,7 +184,7 @@ final class Acceptor {
         if (!running) {
             return "the node stops";
         }
-        String why = obstacle.await(PATIENCE_MS);
+        String why = obstacle.await(LISTEN_PATIENCE_MS);
         Throwable cause = obstacle.failure();
         return cause != null ? "by a fault of the node: " + cause : why == null ? LATE : why;
     }

@@ -35,7 +35,7 @@ public final class Namespaces implements AutoCloseable {
     private static final AtomicInteger NUMBER = new AtomicInteger();
     private static final int CLONE_NEWNET = 0x4000_0000;
     private static final int O_CLOEXEC = 0x8_0000;
-    private static final long PATIENCE_S = 60;
+    private static final long PATIENCE_S = 300;
 
     private static @Nullable String fault;
 
@@ -153,7 +153,7 @@ public final class Namespaces implements AutoCloseable {
         return shell("ip netns exec " + namespace + " sh -ec '" + command + "'");
     }
 
-    /** Runs code in a namespace, on a new thread, at most a minute. */
+    /** Runs code in a namespace, on a new thread, at most five minutes: under the emulator a web server has taken one to start. */
     public <T> T in(String namespace, Callable<T> code) throws Exception {
         FutureTask<T> task = new FutureTask<>(() -> {
             enter(namespace);

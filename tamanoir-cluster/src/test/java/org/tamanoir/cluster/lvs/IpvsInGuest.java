@@ -254,11 +254,11 @@ class IpvsInGuest {
             byte[] bytes = new byte[1000];
             client.send(new DatagramPacket(
                     bytes, bytes.length, new InetSocketAddress(InetAddress.getByName(DIRECTOR6), 3322)));
-            server.setSoTimeout(10_000);
+            server.setSoTimeout(60_000);
             server.receive(new DatagramPacket(bytes, bytes.length));
             assertThat(one.isBound() && two.isBound()).isTrue();
             LvsCounters counters = Awaitility.await()
-                    .atMost(Duration.ofSeconds(40))
+                    .atMost(Duration.ofSeconds(240))
                     .pollInterval(Duration.ofMillis(500))
                     .until(() -> in(ipvs::counters), IpvsInGuest::isWhole);
             assertTcp(service(counters, tcp));

@@ -20,7 +20,7 @@ import org.tamanoir.support.Namespaces;
  * </pre>
  */
 class HostSetupInGuest {
-    private static final int PATIENCE_MS = 20_000;
+    private static final int PATIENCE_MS = 60_000;
 
     @TempDir
     private Path folder;

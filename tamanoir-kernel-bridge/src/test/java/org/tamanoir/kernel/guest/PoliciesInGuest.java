@@ -118,12 +118,12 @@ class PoliciesInGuest {
         String load = " " + Packets.packet(1, 20) + " sequence=" + Packets.NUMBER_AT;
         flood.ok(first + load);
         if (pauses) {
-            await().atMost(Duration.ofSeconds(60))
+            await().atMost(Duration.ofSeconds(240))
                     .until(() -> Program.value(control.ok("counters 1"), "settled") == first);
         }
         flood.ok(rest + load + " from=" + (first + 1));
         assertThat(receiver.ok("quiet 1000")).isEqualTo("ok received=" + (first + rest) + " missing=0 disordered=0");
-        await().atMost(Duration.ofSeconds(60)).until(() -> {
+        await().atMost(Duration.ofSeconds(240)).until(() -> {
             String counters = control.ok("counters 1");
             return Program.value(counters, "settled") == Program.value(counters, "state_up");
         });

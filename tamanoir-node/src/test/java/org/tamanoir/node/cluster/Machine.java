@@ -19,7 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** A network namespace that stands for a machine. Any thread. */
 final class Machine {
-    private static final int PATIENCE_MS = 30_000;
+    private static final int PATIENCE_MS = 120_000;
     /** Enters namespaces; has none of its own. */
     private static final Namespaces NAMESPACES = new Namespaces("cluster");
 
@@ -91,7 +91,7 @@ final class Machine {
     private static Ended end(Process process) {
         try {
             process.getOutputStream().close();
-            assertThat(process.waitFor(2 * PATIENCE_MS, TimeUnit.MILLISECONDS))
+            assertThat(process.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS))
                     .as("program has ended")
                     .isTrue();
             return new Ended(

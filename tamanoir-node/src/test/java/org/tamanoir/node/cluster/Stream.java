@@ -29,7 +29,7 @@ final class Stream implements AutoCloseable {
     /** From a machine to an address of the cluster, over {@code tcp} or {@code udp}. */
     static Stream open(Machine client, String transport, String address, String service) {
         AnepSender.Settings to = AnepSender.to(new InetSocketAddress(address, ClusterBed.PORT))
-                .connectTimeout(Duration.ofSeconds(50))
+                .connectTimeout(ClusterBed.PATIENCE)
                 .stallTimeout(ClusterBed.PATIENCE);
         return client.in(() -> new Stream(transport.equals("tcp") ? to.tcp() : to.udp(), service));
     }
