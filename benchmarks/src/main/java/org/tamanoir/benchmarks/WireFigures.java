@@ -21,6 +21,9 @@ final class WireFigures extends CheckedCommand {
     /** Wolf, Decasper, Tschudin: Tags for High Performance Active Networks, OPENARCH 2000. */
     private static final String PUBLISHED = "1.43 (TAGS: 30 % less time a packet, in the kernel)";
 
+    /** A node has always more to do when this many times what it sends on is sent to it. */
+    private static final double FLOODED = 1.02;
+
     @Option(names = "--payload", description = "Octets, 0 to 1400. Default: ${DEFAULT-VALUE}.")
     private int payload = 64;
 
@@ -80,23 +83,31 @@ final class WireFigures extends CheckedCommand {
             }
             NodeCommand node = new NodeCommand(new NodeJvm(java, List.of(), jar), 4_096, options);
             String name = "node" + String.join("", options).replace(":", "-");
-            return rate(processes, new Forwarder(name, EnumSet.of(Transport.UDP), "", null, node), bytes, sink);
+            return rate(processes, name, new Forwarder(name, EnumSet.of(Transport.UDP), "", null, node), bytes, sink);
         }
     }
 
-    private double rate(Processes processes, Forwarder forwarder, int bytes, Child sink) throws Exception {
+    private double rate(Processes processes, String name, Forwarder forwarder, int bytes, Child sink) throws Exception {
         try (RunningForwarder running =
                         RunningForwarder.start(processes, forwarder, Transport.UDP, Integer.parseInt(sink.ready()));
-                Child flood = processes.load("wire-flood port=%d size=%d", running.port(), bytes)) {
+                // Compiled in full: it asks the node for selectors, and a node that waits for packets takes fewer at a
+                // time.
+                Child flood = processes.measured("wire-flood port=%d size=%d", running.port(), bytes)) {
             Threads.pause(warmUpS);
+            long sentBefore = flood.ask("count")[1];
             long before = sink.ask("count")[1];
             CpuClock.Used used = running.cpu();
             Threads.pause(windowS);
             long after = sink.ask("count")[1];
             double seconds = running.cpu().since(used).seconds();
+            long sent = flood.ask("count")[1] - sentBefore;
             running.requireAlive();
             flood.requireAlive();
-            return (after - before) / (double) bytes / seconds;
+            double packets = (after - before) / (double) bytes;
+            if (sent < FLOODED * packets) {
+                System.out.printf("  %s: only %,d packets were sent, and %,.0f came: it waited%n", name, sent, packets);
+            }
+            return packets / seconds;
         }
     }
 

@@ -25,6 +25,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #ifndef UDP_SEGMENT
@@ -50,7 +51,6 @@
 #define MESSAGE_BYTES 65536
 /* Not a power of two, so that the beginnings of messages do not share cache sets. */
 #define SLOT_BYTES (MESSAGE_BYTES + 17 * 64)
-#define MAX_SEGMENTS 64 /* of one message that is sent; kernels before 6.9 take no more */
 #define MAX_DATAGRAM_BYTES 65507
 #define MAX_PIECES 1024
 #define UDP_BUFFER_BYTES (4 << 20)
@@ -60,6 +60,7 @@
 #define OTHER_SERVICE -2
 
 static uint8_t key[KEY_BYTES];
+static unsigned int max_segments; /* of one message that is sent: UDP_MAX_SEGMENTS */
 static struct sockaddr_in sink;
 static atomic_int streams;
 
@@ -293,7 +294,7 @@ static void add(int out, uint8_t *datagram, size_t length)
 
 	if (leaving.used == MAX_PIECES)
 		flush(out);
-	if (leaving.count == 0 || leaving.length != length || segments == MAX_SEGMENTS ||
+	if (leaving.count == 0 || leaving.length != length || segments == max_segments ||
 	    (segments + 1) * length > MAX_DATAGRAM_BYTES) {
 		if (leaving.count == MESSAGES)
 			flush(out);
@@ -396,6 +397,16 @@ static void read_key(const char *hex)
 		sscanf(hex + 2 * i, "%2hhx", &key[i]);
 }
 
+static unsigned int kernel_segments(void)
+{
+	struct utsname kernel;
+	int major, minor;
+
+	if (uname(&kernel) || sscanf(kernel.release, "%d.%d", &major, &minor) != 2)
+		return 64;
+	return major > 6 || (major == 6 && minor >= 9) ? 128 : 64;
+}
+
 int main(int count, char **words)
 {
 	struct sockaddr_in local;
@@ -407,6 +418,7 @@ int main(int count, char **words)
 	local = loopback(words[2]);
 	sink = loopback(words[3]);
 	read_key(words[4]);
+	max_segments = kernel_segments();
 	server = socket(AF_INET, (is_tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC, 0);
 	set(server, SOL_SOCKET, SO_REUSEADDR, is_tcp);
 	if (server < 0 || bind(server, (struct sockaddr *)&local, sizeof(local)))

@@ -6,6 +6,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,8 +23,10 @@ final class NativeUdpSender implements UdpSender {
     private static final int MESSAGES = 64;
     /** Also UIO_MAXIOV, what the kernel takes in one message. */
     private static final int IOVECS = 1024;
-    /** UDP_MAX_SEGMENTS of kernels before 6.9; later ones take 128. */
-    private static final int GSO_LIMIT_SEGMENTS = 64;
+
+    private static final Pattern RELEASE = Pattern.compile("(\\d{1,9})\\.(\\d{1,9})");
+
+    private static final int GSO_LIMIT_SEGMENTS = segments(System.getProperty("os.version"));
     /** The joined payload with the headers of IPv6 and UDP stays within 65,535. */
     private static final int GSO_LIMIT_V6_BYTES = 65_487;
     /** How long one flush waits for room in the socket's send buffer. */
@@ -94,6 +98,16 @@ final class NativeUdpSender implements UdpSender {
         this.gsoLimitBytes = v6 ? GSO_LIMIT_V6_BYTES : UdpAddress.LIMIT_V4_BYTES;
         this.gsoLimitSegmentBytes = segmentation ? gsoLimitBytes : 0;
         messages.setPayload(SPARE_MESSAGE, SPARE_IOVEC, 1);
+    }
+
+    /** Returns how many datagrams a kernel of this release takes as one: UDP_MAX_SEGMENTS, doubled in Linux 6.9. */
+    static int segments(String release) {
+        Matcher version = RELEASE.matcher(release);
+        if (!version.lookingAt()) {
+            return 64;
+        }
+        int major = Integer.parseInt(version.group(1));
+        return major > 6 || major == 6 && Integer.parseInt(version.group(2)) >= 9 ? 128 : 64;
     }
 
     @Override

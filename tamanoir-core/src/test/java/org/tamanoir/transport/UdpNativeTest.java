@@ -13,6 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.transport.UdpTesting.Datagram;
@@ -51,6 +52,33 @@ class UdpNativeTest {
                 assertThat(got.get(i).bytes()).isEqualTo(UdpTesting.copy(data, i * 1000, i % 50 == 49 ? 300 : 1000));
             }
             assertThat(got).filteredOn(Datagram::joined).hasSizeGreaterThan(200);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"6.8.12, 64", "6.9, 128", "6.18.44-fc, 128", "7.0.1, 128", "5.15.0-91-generic, 64", "strange, 64"})
+    void asManyAreJoinedAsTheKernelTakes(String release, int segments) {
+        assertThat(NativeUdpSender.segments(release)).isEqualTo(segments);
+    }
+
+    @Test
+    void noMoreAreJoinedThanThisKernelTakes() throws IOException {
+        int segments = NativeUdpSender.segments(System.getProperty("os.version"));
+        ByteBuffer data = UdpTesting.pattern(72 * 2 * segments);
+        try (UdpSocket sending = open("127.0.0.1");
+                UdpSocket receiving = open("127.0.0.1")) {
+            UdpSender sender = sending.newSender();
+            for (int i = 0; i < 2 * segments; i++) {
+                UdpTesting.add(sender, data, i * 72, 72, receiving);
+            }
+            sender.flush();
+            UdpBatch batch = receiving.newBatch();
+            assertThat(receiving.receive(batch)).isEqualTo(2);
+            for (int m = 0; m < 2; m++) {
+                assertThat(batch.segmentBytes(m)).isEqualTo(72);
+                assertThat(UdpTesting.copy(batch.buffer(m), batch.start(m), batch.end(m) - batch.start(m)))
+                        .isEqualTo(UdpTesting.copy(data, m * 72 * segments, 72 * segments));
+            }
         }
     }
 
