@@ -1,5 +1,7 @@
 package org.tamanoir.sapf;
 
+import org.tamanoir.routing.Addresses;
+
 /**
  * A next hop that takes packets in SAPF.
  *
@@ -9,6 +11,7 @@ final class Neighbour {
     final long high;
     final long low;
     final int port;
+    final long hash;
     /** Counts how often it did not know a selector: what was bound before counts no more. */
     private volatile int generation;
 
@@ -21,6 +24,7 @@ final class Neighbour {
         this.high = high;
         this.low = low;
         this.port = port;
+        this.hash = Addresses.hash(high, low, port) >>> 32;
     }
 
     boolean isAt(long high, long low, int port) {

@@ -3,7 +3,6 @@ package org.tamanoir.sapf;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
-import org.tamanoir.routing.Addresses;
 import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
 
@@ -30,8 +29,7 @@ final class SapfSender implements UdpSender {
     private final UdpSender sender;
     private final AskedSelectors asked;
     private final @Nullable Flow[] flows = new @Nullable Flow[FLOWS];
-    /** Hashes of headers that came last by their place: a flow begins with the second packet, so one alone costs nothing. */
-    private final long[] seen = new long[FLOWS];
+    private final SeenHeaders seen = new SeenHeaders(FLOWS);
 
     private final ByteBuffer memory = ByteBuffer.allocateDirect(MEMORY_OCTETS + Octets.SLACK);
     /** Where the next datagram is written, and where those begin that were not given on. */
@@ -115,8 +113,7 @@ final class SapfSender implements UdpSender {
     private @Nullable Flow known(ByteBuffer header, long high, long low, int port) {
         Neighbour to = neighbour(high, low, port);
         int octets = header.getShort(Anep.LENGTH_AT) & 0xFFFF;
-        Flow flow = to == null ? null : flows[place(HeaderTemplate.hash(header, 0, octets), to)];
-        return flow != null && flow.to == to && flow.header.isOf(header, 0, octets) ? flow : null;
+        return to == null ? null : find(to, header, 0, octets, seen.set(hash(to, header, 0, octets)));
     }
 
     @Override
@@ -196,38 +193,55 @@ final class SapfSender implements UdpSender {
         if (octets == 0 || (buffer.getShort(at + Anep.LENGTH_AT) & 0xFFFF) != length) {
             return null;
         }
-        long hash = HeaderTemplate.hash(buffer, at, octets);
-        int place = place(hash, to);
-        Flow flow = flows[place];
-        if (flow == null || flow.to != to || !flow.header.isOf(buffer, at, length)) {
-            flow = begin(to, buffer, at, length, hash, flow);
+        long hash = hash(to, buffer, at, octets);
+        int set = seen.set(hash);
+        Flow flow = find(to, buffer, at, length, set);
+        if (flow == null && seen.wasSeen(hash, set)) {
+            flow = begin(to, buffer, at, length, set);
         }
         lastFlow = flow;
         return flow;
     }
 
-    /** Returns the place of a header's flow to a neighbour: others have their own, as when its route changes. */
-    private static int place(long hash, Neighbour to) {
-        return (int) (hash ^ Addresses.hash(to.high, to.low, to.port) >>> 32) & FLOWS - 1;
+    /** Returns the hash of a header on its way to a neighbour: others have their own, as when its route changes. */
+    private static long hash(Neighbour to, ByteBuffer buffer, int at, int octets) {
+        return HeaderTemplate.hash(buffer, at, octets) ^ to.hash;
     }
 
-    private @Nullable Flow begin(
-            Neighbour to, ByteBuffer buffer, int at, int length, long hash, @Nullable Flow before) {
-        int place = place(hash, to);
-        if (seen[place] != hash) {
-            seen[place] = hash;
+    private @Nullable Flow find(Neighbour to, ByteBuffer buffer, int at, int length, int set) {
+        for (int place = set; place < set + SeenHeaders.WAYS; place++) {
+            Flow flow = flows[place];
+            if (flow != null && flow.to == to && flow.header.isOf(buffer, at, length)) {
+                return flow;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable Flow begin(Neighbour to, ByteBuffer buffer, int at, int length, int set) {
+        int place = placeIn(set);
+        HeaderTemplate header = place < 0 ? null : HeaderTemplate.of(buffer, at, length);
+        if (header == null) {
             return null;
         }
-        HeaderTemplate header = HeaderTemplate.of(buffer, at, length);
-        if (header == null || before != null && !before.isIdle(nowNs())) {
-            return null;
-        }
+        Flow before = flows[place];
         if (before != null) {
             release(before);
         }
         Flow flow = asked.begin(to, header, nowNs());
         flows[place] = flow;
         return flow;
+    }
+
+    /** Returns the place of a set that one more flow of it gets; -1 = none yet. */
+    private int placeIn(int set) {
+        for (int place = set; place < set + SeenHeaders.WAYS; place++) {
+            Flow flow = flows[place];
+            if (flow == null || flow.isIdle(nowNs())) {
+                return place;
+            }
+        }
+        return -1;
     }
 
     private void release(Flow flow) {

@@ -6,19 +6,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The flows of one connection for which its far side was asked for selectors, as many as that has for a connection. They
- * stand in sets of {@value #WAYS}, by the hashes of their headers. A flow begins with the second packet of its header, and
+ * stand in sets, by the hashes of their headers, as {@link SeenHeaders} says. A flow begins with the second packet of its header, and
  * gives way when {@value #PATIENCE} packets of others wanted its place since its own last one.
  *
  * <p>Thread contract: the connection's thread.
  */
 final class StreamFlows {
     static final int PATIENCE = 16;
-
-    private static final int WAYS = 4;
-    /** Spreads hashes over sets: 2^64 divided by the golden ratio. */
-    private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
-
-    private static final int SET_BITS = Integer.numberOfTrailingZeros(StreamSelectors.MOST / WAYS);
 
     /** Packets of one header. */
     static final class StreamFlow {
@@ -46,10 +40,7 @@ final class StreamFlows {
     private final AtomicInteger bound;
 
     private final @Nullable StreamFlow[] flows = new @Nullable StreamFlow[StreamSelectors.MOST];
-    /** Hashes of the headers without a flow that came last, of each set. */
-    private final long[] seen = new long[StreamSelectors.MOST];
-
-    private int nextSeen;
+    private final SeenHeaders seen = new SeenHeaders(StreamSelectors.MOST);
 
     private @Nullable StreamFlow last;
     private int requests;
@@ -78,24 +69,14 @@ final class StreamFlows {
             return null;
         }
         long hash = HeaderTemplate.hash(packets, at, octets);
-        int set = (int) (hash * SPREAD >>> Long.SIZE - SET_BITS) * WAYS;
-        for (int place = set; place < set + WAYS; place++) {
+        int set = seen.set(hash);
+        for (int place = set; place < set + SeenHeaders.WAYS; place++) {
             StreamFlow flow = flows[place];
             if (flow != null && flow.header.isOf(packets, at, length)) {
                 return flow;
             }
         }
-        return wasSeen(hash, set) ? begin(packets, at, length, set) : null;
-    }
-
-    private boolean wasSeen(long hash, int set) {
-        for (int place = set; place < set + WAYS; place++) {
-            if (seen[place] == hash) {
-                return true;
-            }
-        }
-        seen[set + (nextSeen++ & WAYS - 1)] = hash;
-        return false;
+        return seen.wasSeen(hash, set) ? begin(packets, at, length, set) : null;
     }
 
     private @Nullable StreamFlow begin(ByteBuffer packets, int at, int length, int set) {
@@ -114,7 +95,7 @@ final class StreamFlows {
     private int placeIn(int set) {
         int longest = -1;
         int most = PATIENCE - 1;
-        for (int place = set; place < set + WAYS; place++) {
+        for (int place = set; place < set + SeenHeaders.WAYS; place++) {
             StreamFlow flow = flows[place];
             if (flow == null) {
                 return place;

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -92,6 +93,21 @@ class SapfFlowTest {
         sender.send(node, packets);
         assertThat(node.exchange(sender, packets.length)).containsExactly(packets);
         assertThat(node.sapf.statistics().packetsIn()).isEqualTo(60);
+    }
+
+    @Test
+    void flowsWhoseHashesMeetGetSelectorsThoughTheyTakeTurns() throws IOException {
+        SeenHeaders sets = new SeenHeaders(1_024);
+        byte[][] packets = IntStream.range(1, 1_000_000)
+                .mapToObj(flow -> SapfEnd.packet(flow, ""))
+                .filter(packet -> sets.set(HeaderTemplate.hash(ByteBuffer.wrap(packet), 0, packet.length)) == 0)
+                .limit(SeenHeaders.WAYS)
+                .toArray(byte[][]::new);
+        assertThat(packets).hasNumberOfRows(SeenHeaders.WAYS);
+        assertGoesAsAnep(packets);
+        assertGoesAsAnep(packets);
+        assertGoesBySelector(packets);
+        assertThat(node.sapf.statistics().issued()).isEqualTo(SeenHeaders.WAYS);
     }
 
     @Test
