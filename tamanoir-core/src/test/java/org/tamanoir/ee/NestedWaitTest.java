@@ -88,7 +88,7 @@ class NestedWaitTest extends TcpNodeTesting {
             for (int i = 0; i < others.size() - 1; i++) {
                 server.accept().close();
             }
-            ByteBuffer bytes = ByteBuffer.allocate(1 << 20);
+            ByteBuffer bytes = ByteBuffer.allocateDirect(1 << 20); // Of others the JDK keeps a copy for its thread.
             try (SocketChannel connection = server.accept()) {
                 while (connection.read(bytes) >= 0) {
                     assertThat(bytes.hasRemaining()).isTrue();
