@@ -57,7 +57,11 @@ final class SapfStream implements StreamCodec {
     /** The far side's opening has come. */
     private boolean isOpen;
 
+    /** The unit in hand breaks the framing. */
     private boolean isBroken;
+    /** One did: what comes behind it is nothing. */
+    private boolean isOver;
+
     private boolean isEnding;
     private boolean hasSpoken;
     private boolean isClosed;
@@ -100,7 +104,8 @@ final class SapfStream implements StreamCodec {
             return 0;
         }
         int available = end - start;
-        if (isBroken || available == 0) {
+        isBroken = false;
+        if (isOver || available == 0) {
             return 0;
         }
         long length = available < LENGTH_OCTETS ? 0 : units.getInt(start) & 0xFFFF_FFFFL;
@@ -142,6 +147,7 @@ final class SapfStream implements StreamCodec {
     public int decode(ByteBuffer units, int start, int end, ByteBuffer packets, int at) {
         int available = end - start;
         if (isBroken) {
+            isOver = true;
             packets.putLong(at, brokenHeader(units, start, available));
             return available;
         }
@@ -179,7 +185,7 @@ final class SapfStream implements StreamCodec {
             isOpen = available >= OPENING_OCTETS;
             return isOpen ? OPENING_OCTETS : 0;
         }
-        if (isBroken) {
+        if (isOver) {
             return available;
         }
         if (available < LENGTH_OCTETS || available < LENGTH_OCTETS + units.getInt(start)) {

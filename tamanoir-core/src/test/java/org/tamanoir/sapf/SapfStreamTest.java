@@ -233,6 +233,21 @@ class SapfStreamTest {
         assertThat(Framing.fault(ByteBuffer.wrap(packets.get(0)), 0)).isEqualTo(fault);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"7fff ffff", "0000 0008 0000 0000 0000 0002"})
+    void endsTheStreamWhenThereIsRoomToSaySo(String broken) throws IOException {
+        SapfStreamEnd end = SapfStreamEnd.open(clockNs);
+        ByteBuffer units = ByteBuffer.wrap(SapfEnd.octets(broken));
+        for (int asked = 0; asked < 2; asked++) {
+            assertThat(end.codec.decodedOctets(units, 0, units.limit())).isEqualTo(Anep.BASIC_HEADER_OCTETS);
+        }
+        assertThat(end.codec.decode(units, 0, units.limit(), ByteBuffer.allocate(8), 0))
+                .isEqualTo(units.limit());
+        assertThat(end.receive(unit("0000 0000 0000 0002" + V3)))
+                .as("behind it")
+                .isEmpty();
+    }
+
     @Test
     void tunnelsTheLongestPacket() throws IOException {
         byte[] longest = new byte[Anep.MAX_PACKET_OCTETS];
