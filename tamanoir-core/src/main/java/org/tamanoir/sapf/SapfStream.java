@@ -244,6 +244,11 @@ final class SapfStream implements StreamCodec {
     }
 
     @Override
+    public boolean awaitsAnswer() {
+        return flows != null && flows.isAsking();
+    }
+
+    @Override
     public int encodedOctets(ByteBuffer packets, int start) {
         int length = Framing.claimedLength(packets, start);
         flow = flows == null ? null : flows.flow(packets, start, length);

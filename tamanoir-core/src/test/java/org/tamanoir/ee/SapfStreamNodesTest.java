@@ -266,6 +266,58 @@ class SapfStreamNodesTest extends TcpNodeTesting {
         node.assertDrops(Map.of());
     }
 
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void aSenderThatReadsNothingAndClosesHasSentAll(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        int packets = 3_000;
+        try (ServerSocketChannel host = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0))) {
+            TestNode node = accepting((InetSocketAddress) host.getLocalAddress());
+            // All in one batch: the node's answers to its beginning are there before its end has left.
+            try (AnepSender sender = AnepSender.to(node.address())
+                    .batchBytes(2 * packets * 1_000)
+                    .sapfOverTcp()) {
+                for (int i = 0; i < packets; i++) {
+                    sender.send(flow(1), ByteBuffer.allocate(1_000).putInt(0, i));
+                }
+                sender.finish();
+            }
+            try (SocketChannel accepted = host.accept()) {
+                int header = flow(1).headerLength();
+                for (int i = 0; i < packets; i++) {
+                    assertThat(ByteBuffer.wrap(read(accepted, header + 1_000)).getInt(header))
+                            .isEqualTo(i);
+                }
+                assertThat(accepted.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            }
+            node.assertDrops(Map.of());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void aSenderEndsThoughAnswersStandBehindReplies(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        TestSink sink = keep(TestSink.openEcho());
+        TestNode node = accepting(sink.address());
+        AnepSender sender = keep(AnepSender.to(node.address())
+                .stallTimeout(Duration.ofMinutes(10))
+                .sapfOverTcp());
+        sender.send(flow(1), number(0));
+        sender.flush();
+        eventually().until(() -> node.traffic().packetsOut() == 2); // The reply is before the answer to what follows.
+        sender.send(flow(1), number(1));
+        sender.finish();
+        Packet reply = new Packet();
+        for (int i = 0; i < 2; i++) {
+            assertThat(sender.poll(reply, TestServices.PATIENCE)).isTrue();
+            assertThat(TestSink.number(reply)).isEqualTo(i);
+        }
+        assertThat(sender.poll(reply, TestServices.PATIENCE)).isFalse();
+        assertThat(sender.ended()).isTrue();
+        node.assertDrops(Map.of());
+    }
+
     @Test
     void aSenderGoesOnWithoutSelectorsWhereTheNodeKnowsNone() throws Exception {
         TestSink sink = sink();
