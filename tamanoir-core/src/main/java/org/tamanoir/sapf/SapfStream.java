@@ -42,6 +42,12 @@ final class SapfStream implements StreamCodec {
     private static final int HEAD_OCTETS = LENGTH_OCTETS + Selector.OCTETS;
 
     private static final int MAX_LENGTH = Selector.OCTETS + Anep.MAX_PACKET_OCTETS;
+    /**
+     * Octets of units that become no packet, before the first that does: as of requests for all selectors of a connection.
+     * One thread reads all connections that have sent none.
+     */
+    private static final int MAX_BEFORE_PACKETS =
+            StreamSelectors.MOST * (LENGTH_OCTETS + Control.BIND_HEADER + HeaderTemplate.MAX_OCTETS);
 
     private final Sapf sapf;
     private final InetSocketAddress peer;
@@ -62,6 +68,10 @@ final class SapfStream implements StreamCodec {
     /** One did: what comes behind it is nothing. */
     private boolean isOver;
 
+    /** The far side, which connected, has sent a packet; and octets before. */
+    private boolean hasSentPackets;
+
+    private int octetsBefore;
     private boolean isEnding;
     private boolean hasSpoken;
     private boolean isClosed;
@@ -109,7 +119,7 @@ final class SapfStream implements StreamCodec {
             return 0;
         }
         long length = available < LENGTH_OCTETS ? 0 : units.getInt(start) & 0xFFFF_FFFFL;
-        if (length > MAX_LENGTH) {
+        if (length > MAX_LENGTH || octetsBefore > MAX_BEFORE_PACKETS) {
             isBroken = true;
             return Anep.BASIC_HEADER_OCTETS;
         }
@@ -158,6 +168,7 @@ final class SapfStream implements StreamCodec {
             }
             return available;
         }
+        hasSentPackets = true;
         int payload = unit - HEAD_OCTETS;
         HeaderTemplate known = header;
         if (known == null) {
@@ -174,6 +185,7 @@ final class SapfStream implements StreamCodec {
     private static long brokenHeader(ByteBuffer units, int start, int available) {
         boolean isTunnelled = available >= HEAD_OCTETS + Anep.BASIC_HEADER_OCTETS
                 && Integer.compareUnsigned(units.getInt(start), MAX_LENGTH) <= 0
+                && units.getLong(start + LENGTH_OCTETS) == Selector.TUNNEL
                 && Framing.fault(units, start + HEAD_OCTETS) != null;
         return isTunnelled ? units.getLong(start + HEAD_OCTETS) : (long) Anep.VERSION << 56;
     }
@@ -192,6 +204,9 @@ final class SapfStream implements StreamCodec {
             return 0;
         }
         int length = units.getInt(start);
+        if (neighbour == null && !hasSentPackets) {
+            octetsBefore += LENGTH_OCTETS + length;
+        }
         take(units, start + LENGTH_OCTETS, length);
         return LENGTH_OCTETS + length;
     }

@@ -287,9 +287,30 @@ class SapfStreamTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"0, 4_544", "8, 1_514"})
+    void endsTheStreamWhereNoPacketComes(int octets, int units) throws IOException {
+        SapfStreamEnd end = SapfStreamEnd.open(clockNs);
+        byte[] unit = ByteBuffer.allocate(4 + octets).putInt(octets).array();
+        for (int i = 0; i < units; i++) {
+            assertThat(end.receive(unit)).isEmpty();
+        }
+        assertThat(end.receive(joined(unit, new byte[64])))
+                .hasSize(1)
+                .allMatch(each -> Framing.fault(ByteBuffer.wrap(each), 0) == ParseFault.HEADER_LENGTH);
+        assertThat(end.sapf.traffic().packetsIn()).isEqualTo(units + 1L);
+        SapfStreamEnd begun = SapfStreamEnd.open(clockNs);
+        begun.receive(unit("0000 0000 0000 0002" + V3));
+        for (int i = 0; i < 2 * units; i++) {
+            assertThat(begun.receive(unit)).isEmpty();
+        }
+        assertThat(begun.receive(unit("0000 0000 0000 0002" + V3))).containsExactly(SapfEnd.octets(V3));
+    }
+
     @Test
     void bindsNoMoreThanItsShareAndAnswersNoMoreThanIsRead() throws IOException {
         open();
+        to.receive(from.send(SapfEnd.packet(0, "")));
         for (int flow = 0; flow < 10_000; flow++) {
             byte[] bind = bind(flow);
             to.receive(bind);
