@@ -156,7 +156,8 @@ public final class AnepSender implements AutoCloseable {
         /**
          * Connects likewise, without TLS, and asks the node for selectors, in place of which headers stay away that do not
          * change from packet to packet. A node that knows nothing of them, or does not answer in half the time for a
-         * connection, or 1 s, gets packets as they are, by another connection.
+         * connection, or 1 s, gets packets as they are, by another connection. {@link AnepSender#finish} waits for what the
+         * node still has to answer, up to the stall time-out.
          *
          * @throws IOException as {@link #tcp}
          */

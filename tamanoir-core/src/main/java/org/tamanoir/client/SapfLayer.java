@@ -123,8 +123,19 @@ final class SapfLayer implements Layer {
         }
     }
 
+    /**
+     * The end of the socket says it. What the node still has to answer is read before, unless it stands behind packets that
+     * nobody takes: where it finds the socket closed, the system throws away what is on its way.
+     */
     @Override
-    public void end(BlockingConnection.Input input) {
-        // The end of the socket says it.
+    public void end(BlockingConnection.Input input) throws IOException {
+        long deadlineNs = System.nanoTime() + connection.stallTimeout().toNanos();
+        do {
+            decode(NOTHING);
+            input.readable();
+        } while (codec.awaitsAnswer()
+                && codec.decodedOctets(arrived, arrived.position(), arrived.limit()) == 0
+                && !socketEnded
+                && fill(Math.max(0, deadlineNs - System.nanoTime())) != 0);
     }
 }

@@ -88,7 +88,7 @@ public final class RtpPacket {
         return known;
     }
 
-    /** Reads RTCP to its end, and says what it says; returns null, or what is wrong: then what was before it has been said. */
+    /** Reads RTCP, and says what it says, as {@link RtpControl#read}. */
     @Nullable
     String readControl(RtpControl.Said said) {
         return RtpControl.read(memory(), at, octets, said);

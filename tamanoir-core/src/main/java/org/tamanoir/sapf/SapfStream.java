@@ -42,6 +42,12 @@ final class SapfStream implements StreamCodec {
     private static final int HEAD_OCTETS = LENGTH_OCTETS + Selector.OCTETS;
 
     private static final int MAX_LENGTH = Selector.OCTETS + Anep.MAX_PACKET_OCTETS;
+    /**
+     * Octets of units that become no packet, before the first that does: as of requests for all selectors of a connection.
+     * One thread reads all connections that have sent none.
+     */
+    private static final int MAX_BEFORE_PACKETS =
+            StreamSelectors.MOST * (LENGTH_OCTETS + Control.BIND_HEADER + HeaderTemplate.MAX_OCTETS);
 
     private final Sapf sapf;
     private final InetSocketAddress peer;
@@ -57,7 +63,15 @@ final class SapfStream implements StreamCodec {
     /** The far side's opening has come. */
     private boolean isOpen;
 
+    /** The unit in hand breaks the framing. */
     private boolean isBroken;
+    /** One did: what comes behind it is nothing. */
+    private boolean isOver;
+
+    /** The far side, which connected, has sent a packet; and octets before. */
+    private boolean hasSentPackets;
+
+    private int octetsBefore;
     private boolean isEnding;
     private boolean hasSpoken;
     private boolean isClosed;
@@ -100,11 +114,12 @@ final class SapfStream implements StreamCodec {
             return 0;
         }
         int available = end - start;
-        if (isBroken || available == 0) {
+        isBroken = false;
+        if (isOver || available == 0) {
             return 0;
         }
         long length = available < LENGTH_OCTETS ? 0 : units.getInt(start) & 0xFFFF_FFFFL;
-        if (length > MAX_LENGTH) {
+        if (length > MAX_LENGTH || octetsBefore > MAX_BEFORE_PACKETS) {
             isBroken = true;
             return Anep.BASIC_HEADER_OCTETS;
         }
@@ -142,6 +157,7 @@ final class SapfStream implements StreamCodec {
     public int decode(ByteBuffer units, int start, int end, ByteBuffer packets, int at) {
         int available = end - start;
         if (isBroken) {
+            isOver = true;
             packets.putLong(at, brokenHeader(units, start, available));
             return available;
         }
@@ -152,6 +168,7 @@ final class SapfStream implements StreamCodec {
             }
             return available;
         }
+        hasSentPackets = true;
         int payload = unit - HEAD_OCTETS;
         HeaderTemplate known = header;
         if (known == null) {
@@ -168,6 +185,7 @@ final class SapfStream implements StreamCodec {
     private static long brokenHeader(ByteBuffer units, int start, int available) {
         boolean isTunnelled = available >= HEAD_OCTETS + Anep.BASIC_HEADER_OCTETS
                 && Integer.compareUnsigned(units.getInt(start), MAX_LENGTH) <= 0
+                && units.getLong(start + LENGTH_OCTETS) == Selector.TUNNEL
                 && Framing.fault(units, start + HEAD_OCTETS) != null;
         return isTunnelled ? units.getLong(start + HEAD_OCTETS) : (long) Anep.VERSION << 56;
     }
@@ -179,13 +197,16 @@ final class SapfStream implements StreamCodec {
             isOpen = available >= OPENING_OCTETS;
             return isOpen ? OPENING_OCTETS : 0;
         }
-        if (isBroken) {
+        if (isOver) {
             return available;
         }
         if (available < LENGTH_OCTETS || available < LENGTH_OCTETS + units.getInt(start)) {
             return 0;
         }
         int length = units.getInt(start);
+        if (neighbour == null && !hasSentPackets) {
+            octetsBefore += LENGTH_OCTETS + length;
+        }
         take(units, start + LENGTH_OCTETS, length);
         return LENGTH_OCTETS + length;
     }
@@ -235,6 +256,11 @@ final class SapfStream implements StreamCodec {
     public void say(ByteBuffer units, int at) {
         hasSpoken = true;
         control.say(units, at);
+    }
+
+    @Override
+    public boolean awaitsAnswer() {
+        return flows != null && flows.isAsking();
     }
 
     @Override

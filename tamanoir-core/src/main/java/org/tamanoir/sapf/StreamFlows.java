@@ -117,6 +117,16 @@ final class StreamFlows {
         return selector;
     }
 
+    /** Returns whether a request has no answer yet. */
+    boolean isAsking() {
+        for (StreamFlow flow : flows) {
+            if (flow != null && !flow.isNew && !flow.isAnswered) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Takes the answer to a request; {@link Selector#NONE} = the flow stays ANEP. */
     void answered(long request, long selector) {
         for (StreamFlow flow : flows) {

@@ -211,7 +211,17 @@ abstract class ByteFilter {
 
     /** Does the same; returns what is done when it has been handed to the operating system. */
     final ChannelFuture sendLast() {
-        ChannelPromise left = channel.newPromise();
+        ChannelPromise left = newPromise();
+        sendLast(left);
+        return left;
+    }
+
+    final ChannelPromise newPromise() {
+        return channel.newPromise();
+    }
+
+    /** Does the same, and has this be done then. */
+    final void sendLast(ChannelPromise left) {
         if (isUncommitted()) {
             commit(left);
         } else {
@@ -219,7 +229,6 @@ abstract class ByteFilter {
         }
         channel.flush();
         reclaim();
-        return left;
     }
 
     /** Returns whether nothing waits to leave. */

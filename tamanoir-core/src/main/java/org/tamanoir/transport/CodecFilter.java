@@ -2,6 +2,7 @@ package org.tamanoir.transport;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelPromise;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +12,9 @@ final class CodecFilter extends ByteFilter {
     private final StreamCodec codec;
     private boolean isInputWhole;
     private boolean hasEnded;
+    /** Done when this side has ended; null before it is to end, and when nothing holds that up any more. */
+    private @Nullable ChannelPromise ending;
+
     /** What codecs look at: positions and limits of pooled memory are others'. */
     private ByteBuffer units = NOTHING;
 
@@ -60,6 +64,7 @@ final class CodecFilter extends ByteFilter {
         }
         Progress progress = translateAll(in, reads, socketEnded);
         speak();
+        endAnswered(progress == Progress.INPUT);
         return progress;
     }
 
@@ -156,7 +161,22 @@ final class CodecFilter extends ByteFilter {
     @Override
     ChannelFuture end() {
         hasEnded = true;
-        return sendLast();
+        ChannelPromise left = newPromise();
+        ending = left;
+        endAnswered(true);
+        return left;
+    }
+
+    /**
+     * Ends this side when the codec awaits no answer, or what comes is not read any more. One that found the socket closed
+     * would have the system throw away what is on its way.
+     */
+    private void endAnswered(boolean isRead) {
+        ChannelPromise left = ending;
+        if (left != null && !(isRead && codec.awaitsAnswer())) {
+            ending = null;
+            sendLast(left);
+        }
     }
 
     @Override

@@ -250,7 +250,7 @@ final class NettyConnection implements TcpConnection {
 
     @Override
     public boolean isRefused() {
-        return refused && filter instanceof TlsFilter;
+        return refused && !(filter instanceof CodecFilter); // Without a filter it is QUIC, whose TLS is elsewhere.
     }
 
     @Override

@@ -51,6 +51,11 @@ public interface StreamCodec {
     /** Puts what it has to say behind {@code at}. */
     default void say(ByteBuffer units, int at) {}
 
+    /** Returns whether the far side is still to answer something that the codec has said. */
+    default boolean awaitsAnswer() {
+        return false;
+    }
+
     /** Takes note that the connection failed, in a few words why, before it was established. */
     default void failed(String why) {}
 

@@ -201,7 +201,7 @@ class QuicStreamTest extends TcpNodeTesting {
     @Test
     void aNextHopWithACertificateOfAStrangerIsUnreachableAtOnce() throws Exception {
         TestSink stranger = keep(TestSink.openQuic(new TestAuthority(folder, "other").files("stranger"), false));
-        settings.connectTimeout = Duration.ofSeconds(30);
+        settings.connectTimeout = Duration.ofMinutes(10); // Longer than a test waits.
         TestNode node = node(MARK).overQuic(stranger.address(), NextHop.Kind.HOST);
         AnepSender sender = quicSender(node.quicAddress());
         sender.send(packets("mark"), ByteBuffer.allocate(3));

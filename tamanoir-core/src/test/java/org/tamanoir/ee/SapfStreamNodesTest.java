@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -31,6 +32,8 @@ import org.tamanoir.client.AnepSender;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.sapf.SapfSettings;
 import org.tamanoir.sapf.SapfStatistics;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** Nodes in a row between which streams go by selectors: what comes out at the end is what would without. */
@@ -263,6 +266,104 @@ class SapfStreamNodesTest extends TcpNodeTesting {
         assertThat(replies).as("seed %s", SEED).hasValue(5_000);
 
         assertThat(sapf(node).packetsIn()).isGreaterThan(4_000);
+        node.assertDrops(Map.of());
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void aSenderThatReadsNothingAndClosesHasSentAll(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        int packets = 3_000;
+        try (ServerSocketChannel host = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0))) {
+            TestNode node = accepting((InetSocketAddress) host.getLocalAddress());
+            // All in one batch: the node's answers to its beginning are there before its end has left.
+            try (AnepSender sender = AnepSender.to(node.address())
+                    .batchBytes(2 * packets * 1_000)
+                    .sapfOverTcp()) {
+                for (int i = 0; i < packets; i++) {
+                    sender.send(flow(1), ByteBuffer.allocate(1_000).putInt(0, i));
+                }
+                sender.finish();
+            }
+            readAll(host, packets);
+            node.assertDrops(Map.of());
+        }
+    }
+
+    /** Holds its stream up. */
+    private static final class Late extends Service {
+        private final CountDownLatch goesOn;
+
+        Late(CountDownLatch goesOn) {
+            this.goesOn = goesOn;
+        }
+
+        @Override
+        public Verdict process(Packet packet) throws InterruptedException {
+            goesOn.await();
+            return Verdict.FORWARD;
+        }
+    }
+
+    /** The first node has no more to do when all has left, and the second one has not read what it is to answer. */
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void whatHasLeftArrivesThoughItsSenderBroke(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        int packets = 1_000;
+        CountDownLatch goesOn = new CountDownLatch(1);
+        try (ServerSocketChannel host = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0))) {
+            settings.sapf = ACCEPTS;
+            TestNode second = node(TestServices.define("mark", () -> new Late(goesOn)))
+                    .toHost((InetSocketAddress) host.getLocalAddress());
+            TestNode first = asking(second.address());
+            SocketChannel sender = connect(first);
+            ByteBuffer packet = ByteBuffer.allocate(1_200);
+            for (int i = 0; i < packets; i++) {
+                flow(i / 2).write(packet.clear(), ByteBuffer.allocate(1_000).putInt(0, i));
+                sender.write(packet.flip());
+            }
+            sender.write(ByteBuffer.allocate(8));
+            eventually().until(() -> first.dropped(DropReason.VERSION) == 1);
+            Thread.sleep(200); // It may close meanwhile, and must not.
+            goesOn.countDown();
+            readAll(host, packets);
+            second.assertDrops(Map.of());
+        }
+    }
+
+    private static void readAll(ServerSocketChannel host, int packets) throws IOException {
+        try (SocketChannel accepted = host.accept()) {
+            int header = flow(1).headerLength();
+            for (int i = 0; i < packets; i++) {
+                assertThat(ByteBuffer.wrap(read(accepted, header + 1_000)).getInt(header))
+                        .isEqualTo(i);
+            }
+            assertThat(accepted.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void aSenderEndsThoughAnswersStandBehindReplies(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        TestSink sink = keep(TestSink.openEcho());
+        TestNode node = accepting(sink.address());
+        AnepSender sender = keep(AnepSender.to(node.address())
+                .stallTimeout(Duration.ofMinutes(10))
+                .sapfOverTcp());
+        sender.send(flow(1), number(0));
+        sender.flush();
+        eventually().until(() -> node.traffic().packetsOut() == 2); // The reply is before the answer to what follows.
+        sender.send(flow(1), number(1));
+        sender.finish();
+        Packet reply = new Packet();
+        for (int i = 0; i < 2; i++) {
+            assertThat(sender.poll(reply, TestServices.PATIENCE)).isTrue();
+            assertThat(TestSink.number(reply)).isEqualTo(i);
+        }
+        assertThat(sender.poll(reply, TestServices.PATIENCE)).isFalse();
+        assertThat(sender.ended()).isTrue();
         node.assertDrops(Map.of());
     }
 

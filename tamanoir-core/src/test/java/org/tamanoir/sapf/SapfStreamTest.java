@@ -233,6 +233,21 @@ class SapfStreamTest {
         assertThat(Framing.fault(ByteBuffer.wrap(packets.get(0)), 0)).isEqualTo(fault);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"7fff ffff", "0000 0008 0000 0000 0000 0002"})
+    void endsTheStreamWhenThereIsRoomToSaySo(String broken) throws IOException {
+        SapfStreamEnd end = SapfStreamEnd.open(clockNs);
+        ByteBuffer units = ByteBuffer.wrap(SapfEnd.octets(broken));
+        for (int asked = 0; asked < 2; asked++) {
+            assertThat(end.codec.decodedOctets(units, 0, units.limit())).isEqualTo(Anep.BASIC_HEADER_OCTETS);
+        }
+        assertThat(end.codec.decode(units, 0, units.limit(), ByteBuffer.allocate(8), 0))
+                .isEqualTo(units.limit());
+        assertThat(end.receive(unit("0000 0000 0000 0002" + V3)))
+                .as("behind it")
+                .isEmpty();
+    }
+
     @Test
     void tunnelsTheLongestPacket() throws IOException {
         byte[] longest = new byte[Anep.MAX_PACKET_OCTETS];
@@ -272,9 +287,30 @@ class SapfStreamTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"0, 4_544", "8, 1_514"})
+    void endsTheStreamWhereNoPacketComes(int octets, int units) throws IOException {
+        SapfStreamEnd end = SapfStreamEnd.open(clockNs);
+        byte[] unit = ByteBuffer.allocate(4 + octets).putInt(octets).array();
+        for (int i = 0; i < units; i++) {
+            assertThat(end.receive(unit)).isEmpty();
+        }
+        assertThat(end.receive(joined(unit, new byte[64])))
+                .hasSize(1)
+                .allMatch(each -> Framing.fault(ByteBuffer.wrap(each), 0) == ParseFault.HEADER_LENGTH);
+        assertThat(end.sapf.traffic().packetsIn()).isEqualTo(units + 1L);
+        SapfStreamEnd begun = SapfStreamEnd.open(clockNs);
+        begun.receive(unit("0000 0000 0000 0002" + V3));
+        for (int i = 0; i < 2 * units; i++) {
+            assertThat(begun.receive(unit)).isEmpty();
+        }
+        assertThat(begun.receive(unit("0000 0000 0000 0002" + V3))).containsExactly(SapfEnd.octets(V3));
+    }
+
     @Test
     void bindsNoMoreThanItsShareAndAnswersNoMoreThanIsRead() throws IOException {
         open();
+        to.receive(from.send(SapfEnd.packet(0, "")));
         for (int flow = 0; flow < 10_000; flow++) {
             byte[] bind = bind(flow);
             to.receive(bind);

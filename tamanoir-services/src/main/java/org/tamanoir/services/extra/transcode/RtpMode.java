@@ -136,10 +136,12 @@ final class RtpMode implements Mode {
 
     /** Keeps the clock and the filter of one SSRC in a flow. */
     private static final class Source implements FlowTable.Flow {
+        private static final long NONE = Long.MIN_VALUE;
+
         private final Header header;
         private final @Nullable Resampler resampler;
-        /** The last timestamp that came, counted on beyond 32 bits; below 0 before the first. */
-        private long timestamp = -1;
+        /** The last timestamp that came, counted on beyond 32 bits, also below 0. */
+        private long timestamp = NONE;
 
         Source(Header header, @Nullable Resampler resampler) {
             this.header = header;
@@ -153,7 +155,7 @@ final class RtpMode implements Mode {
 
         /** Has the filter's next output lie at a whole number of the new clock. Returns that number. */
         int align(int came, Resampler.Filter filter) {
-            timestamp = timestamp < 0 ? Integer.toUnsignedLong(came) : timestamp + (came - (int) timestamp);
+            timestamp = timestamp == NONE ? Integer.toUnsignedLong(came) : timestamp + (came - (int) timestamp);
             long leaves = -Math.floorDiv(-timestamp * filter.up(), filter.down());
             if (resampler != null) {
                 resampler.align((int) (leaves * filter.down() - timestamp * filter.up()));

@@ -174,6 +174,19 @@ class RtpTest {
     }
 
     @Test
+    void timestampsFromBeforeTheFirstOneAreScaledToo() {
+        byte[] media = new byte[320];
+        List<byte[]> in = List.of(
+                rtp(96, 3, 0, SSRC, media),
+                rtp(96, 2, -160, SSRC, media),
+                rtp(96, 1, -320, SSRC, media),
+                rtp(96, 4, 160, SSRC, media));
+        assertThat(left(run(rates(48_000, 8000), in)))
+                .extracting(packet -> (int) timestamp(packet))
+                .containsExactly(0, -26, -53, 27); // ⌈s / 6⌉
+    }
+
+    @Test
     void samplesAreThoseOfTheModeSound() {
         List<byte[]> in = noise(0, 0, 160, 10);
         ByteBuffer codes = ByteBuffer.allocate(1600);
