@@ -61,6 +61,14 @@ class ArchitectureTest {
             .resideInAnyPackage("org.tamanoir.accounting..", "org.tamanoir.anep..", JDK, ANNOTATIONS);
 
     @ArchTest
+    static final ArchRule gatewaysStandWithoutTheEnvironment = noClasses()
+            .that()
+            .resideInAPackage("org.tamanoir.gateway..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("org.tamanoir.ee..", "org.tamanoir.catalog..", "org.tamanoir.deploy..");
+
+    @ArchTest
     static final ArchRule packetsAreCountedWithoutTheEnvironment = classes()
             .that()
             .resideInAPackage("org.tamanoir.traffic..")

@@ -3,6 +3,7 @@ package org.tamanoir.ee;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.gateway.udp.GatewaySocket;
 import org.tamanoir.offload.HostAddresses;
 import org.tamanoir.offload.UpcallMetadata;
 import org.tamanoir.offload.UpcallPath;

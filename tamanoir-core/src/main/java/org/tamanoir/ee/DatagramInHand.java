@@ -4,9 +4,11 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.gateway.udp.GatewaySocket;
 import org.tamanoir.offload.UpcallCompletions;
 import org.tamanoir.offload.UpcallPath;
 import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpHeaders;
 import org.tamanoir.transport.UdpSocket;
 
 /**
@@ -128,7 +130,7 @@ final class DatagramInHand implements PacketSource {
 
     @Override
     public int headerBytes() {
-        return UdpReaction.headerBytes(arrival.high(), arrival.low());
+        return UdpHeaders.bytes(arrival.high(), arrival.low());
     }
 
     @Override

@@ -6,6 +6,8 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.gateway.udp.GatewaySender;
+import org.tamanoir.gateway.udp.GatewaySocket;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.ScratchBuffers;

@@ -6,8 +6,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.gateway.udp.GatewayHost;
+import org.tamanoir.gateway.udp.GatewaySocket;
 import org.tamanoir.rtp.RtpSnapshot;
 import org.tamanoir.rtp.RtpSources;
 import org.tamanoir.rtp.RtpStatus;
@@ -26,16 +27,9 @@ import org.tamanoir.transport.UdpSocket;
 final class Gateways {
     private final NodeContext context;
     private final List<InetSocketAddress> bound = new ArrayList<>();
-    private final List<OpenedUdp> udp = new ArrayList<>();
+    private final List<GatewaySocket> udp = new ArrayList<>();
     private List<StreamGateway> wanted = List.of();
     private List<UdpGateway> wantedUdp = List.of();
-
-    /** One for UDP that listens. */
-    private record OpenedUdp(
-            UdpGateway gateway,
-            GatewaySocket socket,
-            GatewayFarSide farSide,
-            @Nullable RtpSources rtp) {}
 
     Gateways(NodeContext context) {
         this.context = context;
@@ -56,7 +50,7 @@ final class Gateways {
         List<RtpStatus> all = new ArrayList<>();
         long crowded = 0;
         Set<RtpSources> each = new LinkedHashSet<>();
-        for (OpenedUdp opened : udp) {
+        for (GatewaySocket opened : udp) {
             RtpSources sources = opened.rtp();
             if (sources != null && each.add(sources)) {
                 RtpSnapshot its = sources.status();
@@ -75,35 +69,41 @@ final class Gateways {
             context.forwarder().own(StreamInfo.Transport.TCP, real);
         }
         for (UdpGateway gateway : wantedUdp) {
-            OpenedUdp opened = open(gateway);
+            GatewaySocket opened = open(gateway);
             udp.add(opened);
-            bound.add(opened.socket().localAddress());
-            context.forwarder().own(StreamInfo.Transport.UDP, opened.socket().localAddress());
+            bound.add(opened.localAddress());
+            context.forwarder().own(StreamInfo.Transport.UDP, opened.localAddress());
         }
-        for (OpenedUdp opened : udp) { // Each knows where all listen.
-            opened.farSide().start();
-            reception.adopt(UdpPort.ready(opened.socket()));
+        for (GatewaySocket opened : udp) { // Each knows where all listen.
+            opened.start();
+            reception.adopt(UdpPort.ready(opened));
         }
     }
 
-    private OpenedUdp open(UdpGateway gateway) throws IOException {
+    private GatewaySocket open(UdpGateway gateway) throws IOException {
         UdpSocket under = context.transport().bind(gateway.address());
         try {
             RtpSources rtp = gateway.rtpClockHz() == 0 ? null : sources(gateway);
-            GatewayFlows flows = new GatewayFlows();
-            GatewayFarSide farSide = new GatewayFarSide(context, gateway, flows, rtp, under);
-            BatchMemory memory = BatchMemory.ofThisJvm();
-            GatewaySocket socket = new GatewaySocket(context, under, gateway, flows, farSide, rtp, memory);
-            return new OpenedUdp(gateway, socket, farSide, rtp);
+            return new GatewaySocket(host(context), under, gateway, rtp, BatchMemory.ofThisJvm());
         } catch (IOException | RuntimeException | Error e) {
             under.close();
             throw e;
         }
     }
 
+    static GatewayHost host(NodeContext context) {
+        return new GatewayHost(
+                context.platform(),
+                context.tap(),
+                context.transport(),
+                context::newLoop,
+                context.threads(),
+                context.forwarder()::isOwnUdp);
+    }
+
     /** Returns the sources of a gateway: those of the one beside it, where one is for RTP and the other for its RTCP. */
     private RtpSources sources(UdpGateway gateway) {
-        for (OpenedUdp opened : udp) {
+        for (GatewaySocket opened : udp) {
             RtpSources sources = opened.rtp();
             if (sources != null && (isAbove(opened.gateway(), gateway) || isAbove(gateway, opened.gateway()))) {
                 return sources;
@@ -123,21 +123,19 @@ final class Gateways {
 
     /** Closes the sockets of those for UDP, which nobody reads any more. */
     void close() {
-        List<OpenedUdp> all;
+        List<GatewaySocket> all;
         synchronized (this) { // It takes a while, and who looks does not wait.
             all = List.copyOf(udp);
         }
-        for (OpenedUdp opened : all) {
-            opened.farSide().close();
-            opened.socket().close();
+        for (GatewaySocket opened : all) {
+            opened.end();
         }
     }
 
     /** Adds what has come back from far sides of UDP, and what became no packets. */
     synchronized void addTo(Traffic.Sum sum) {
-        for (OpenedUdp opened : udp) {
-            opened.socket().addTo(sum);
-            opened.farSide().traffic().addTo(sum);
+        for (GatewaySocket opened : udp) {
+            opened.addTo(sum);
         }
     }
 

@@ -13,6 +13,7 @@ import org.tamanoir.anep.NodeOptions;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.auth.PacketGuard;
+import org.tamanoir.gateway.udp.GatewaySocket;
 import org.tamanoir.offload.UpcallPath;
 import org.tamanoir.qdisc.Classifier;
 import org.tamanoir.routing.Addresses;

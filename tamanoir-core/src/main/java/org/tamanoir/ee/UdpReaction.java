@@ -4,7 +4,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.UdpBounds;
-import org.tamanoir.routing.Addresses;
+import org.tamanoir.transport.UdpHeaders;
 
 /**
  * What may still leave in reaction to the datagram that a service has in hand, as {@link UdpBounds} say. Each packet,
@@ -19,11 +19,6 @@ import org.tamanoir.routing.Addresses;
  * <p>Thread contract: the service's thread.
  */
 final class UdpReaction {
-    /** Of UDP (RFC 768) behind IPv4 (RFC 791, without options), and behind IPv6 (RFC 8200). */
-    private static final int IPV4_HEADER_BYTES = 20 + 8;
-
-    private static final int IPV6_HEADER_BYTES = 40 + 8;
-
     private static final Logger LOG = LoggerFactory.getLogger(UdpReaction.class);
 
     private final ServiceDefinition definition;
@@ -33,7 +28,7 @@ final class UdpReaction {
     private boolean told;
     private boolean isOpen;
     /** Of the datagram in hand. */
-    private int headerBytes = IPV4_HEADER_BYTES;
+    private int headerBytes = UdpHeaders.IPV4_BYTES;
 
     private long onwardLeft;
     private long answersLeft;
@@ -49,11 +44,6 @@ final class UdpReaction {
         growth = bounds.growthOf(definition);
         bytes = bounds.bytes();
         answerGrowth = bounds.answerGrowth();
-    }
-
-    /** Returns the octets of the headers of IP and UDP with this address. */
-    static int headerBytes(long high, long low) {
-        return Addresses.isIpv4(high, low) ? IPV4_HEADER_BYTES : IPV6_HEADER_BYTES;
     }
 
     /** Begins with a datagram of this length and such headers, which the service gets next. */

@@ -27,6 +27,7 @@ import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.gateway.udp.GatewaySocket;
 import org.tamanoir.rtp.RtpSources;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
@@ -44,12 +45,12 @@ import org.tamanoir.transport.UdpSockets;
 class UdpGatewayMemoryTest extends UdpGatewayTesting {
     private static final int LIMIT_OCTETS = 128 << 10;
 
-    private @Nullable GatewayFarSide ofSocket;
+    private @Nullable GatewaySocket opened;
 
     @AfterEach
-    void closeFarSideOfSocket() {
-        if (ofSocket != null) {
-            ofSocket.close();
+    void endSocket() {
+        if (opened != null) {
+            opened.end();
         }
     }
 
@@ -191,8 +192,7 @@ class UdpGatewayMemoryTest extends UdpGatewayTesting {
             IoLoop loop = (IoLoop) newLoop.invoke(real, arguments);
             return proxy(IoLoop.class, (called, with) -> {
                 boolean watches = called.getName().equals("execute")
-                        && List.of(new Throwable().getStackTrace()).stream()
-                                .anyMatch(frame -> frame.getClassName().equals(GatewayFarSide.class.getName()));
+                        && List.of(new Throwable().getStackTrace()).stream().anyMatch(frame -> isOfGateways(frame));
                 if (watches && throwsNext.getAndSet(false)) {
                     throw new OutOfMemoryError("of a test");
                 }
@@ -250,10 +250,13 @@ class UdpGatewayMemoryTest extends UdpGatewayTesting {
         });
     }
 
+    private static boolean isOfGateways(StackTraceElement frame) {
+        return frame.getClassName().startsWith(GatewaySocket.class.getPackageName());
+    }
+
     private static boolean isClosingGateways(Thread closing) {
         return List.of(closing.getStackTrace()).stream()
-                .anyMatch(frame -> frame.getClassName().equals(GatewayFarSide.class.getName())
-                        && frame.getMethodName().equals("close"));
+                .anyMatch(frame -> isOfGateways(frame) && frame.getMethodName().equals("close"));
     }
 
     /** A gateway's socket, read here, whose packets have so much memory. */
@@ -261,11 +264,10 @@ class UdpGatewayMemoryTest extends UdpGatewayTesting {
         NodeContext context = node.environment.context;
         UdpGateway gateway = settings.udpGateways.get(0);
         UdpSocket under = context.transport().bind(gateway.address());
-        GatewayFlows flows = new GatewayFlows();
         RtpSources rtp = rtpClockHz == 0 ? null : new RtpSources(gateway.to(), rtpClockHz);
-        GatewayFarSide farSide = new GatewayFarSide(context, gateway, flows, rtp, under);
-        ofSocket = farSide;
-        return new GatewaySocket(context, under, gateway, flows, farSide, rtp, memory);
+        GatewaySocket socket = new GatewaySocket(Gateways.host(context), under, gateway, rtp, memory);
+        opened = socket;
+        return socket;
     }
 
     private static int receive(GatewaySocket socket, UdpBatch batch) throws IOException {

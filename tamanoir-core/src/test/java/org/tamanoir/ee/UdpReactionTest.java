@@ -19,11 +19,12 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.transport.UdpHeaders;
 
 /** Datagrams of 72 bytes, 100 with their headers: 400 may go onward for each, 300 back. */
 class UdpReactionTest {
     private static final int LENGTH = 72;
-    private static final int HEADERS = UdpReaction.headerBytes(0, 0xFFFF_7F00_0001L);
+    private static final int HEADERS = UdpHeaders.bytes(0, 0xFFFF_7F00_0001L);
 
     private final UdpReaction reaction = new UdpReaction(
             UdpBounds.DEFAULT,
@@ -80,7 +81,7 @@ class UdpReactionTest {
     /** 120 with headers came, and 48 are those of each answer. */
     @Test
     void headersAreThoseOfTheDatagramsIp() {
-        reaction.begin(LENGTH, UdpReaction.headerBytes(0, 1));
+        reaction.begin(LENGTH, UdpHeaders.bytes(0, 1));
         for (int answers = 0; answers < 7; answers++) {
             assertThat(reaction.admitsAnswer(0)).isTrue();
         }

@@ -1,4 +1,4 @@
-package org.tamanoir.ee;
+package org.tamanoir.gateway.udp;
 
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,4 +1,4 @@
-package org.tamanoir.ee;
+package org.tamanoir.gateway.udp;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;

@@ -1,4 +1,4 @@
-package org.tamanoir.ee;
+package org.tamanoir.gateway.udp;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -16,6 +16,7 @@ import org.tamanoir.supervision.CoreThread;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpHeaders;
 import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
@@ -34,7 +35,7 @@ final class GatewayFarSide {
 
     private static final long PATIENCE_MS = 10_000;
 
-    private final NodeContext context;
+    private final GatewayHost host;
     private final UdpGateway gateway;
     private final GatewayFlows flows;
     private final @Nullable RtpSources rtp;
@@ -58,17 +59,16 @@ final class GatewayFarSide {
     private record Carrier(UdpBatch batch, UdpSender back) {}
 
     /** @throws IOException in one line, if there is no memory for what is answered */
-    GatewayFarSide(
-            NodeContext context, UdpGateway gateway, GatewayFlows flows, @Nullable RtpSources rtp, UdpSocket under)
+    GatewayFarSide(GatewayHost host, UdpGateway gateway, GatewayFlows flows, @Nullable RtpSources rtp, UdpSocket under)
             throws IOException {
-        this.context = context;
+        this.host = host;
         this.gateway = gateway;
         this.flows = flows;
         this.rtp = rtp;
         this.near = under.localAddress();
-        this.traffic = new Traffic(context.tap(), "gateways");
+        this.traffic = new Traffic(host.tap(), "gateways");
         this.under = under;
-        this.triedNs = context.platform().nanoTime() - PAUSE_NS;
+        this.triedNs = host.platform().nanoTime() - PAUSE_NS;
         try { // Before what would have to be closed.
             UdpSender back = under.newSender((high, low, port, packets, bytes, isFull) -> {});
             this.carrier = new Carrier(under.newBatch(), back);
@@ -76,8 +76,8 @@ final class GatewayFarSide {
             IOException lack = UdpPort.withoutMemory(e);
             throw new IOException("gateway " + near + ": " + lack.getMessage(), lack);
         }
-        this.loop = context.newLoop();
-        this.thread = new CoreThread("gateway " + near.getPort(), context.threads(), this::round, this::end);
+        this.loop = host.loops().get();
+        this.thread = new CoreThread("gateway " + near.getPort(), host.threads(), this::round, this::end);
     }
 
     /** Begins, when all ports of the node are bound. */
@@ -88,8 +88,8 @@ final class GatewayFarSide {
     }
 
     private void look() {
-        lookedNs = context.platform().nanoTime();
-        isLocal = context.forwarder().isOwnUdp(gateway.to());
+        lookedNs = host.platform().nanoTime();
+        isLocal = host.isOwn().test(gateway.to());
     }
 
     /** Returns whether the gateway leads back to the node. */
@@ -109,7 +109,7 @@ final class GatewayFarSide {
     /** Opens the socket of a flow; null where none is to be had, now or for a second after it was not. */
     @Nullable
     UdpSocket open(GatewayFlow flow) {
-        long nowNs = context.platform().nanoTime();
+        long nowNs = host.platform().nanoTime();
         if (nowNs - triedNs < PAUSE_NS) {
             return null;
         }
@@ -128,7 +128,7 @@ final class GatewayFarSide {
 
     /** Gives a flow its socket when that is sure to be watched: else nobody would read what is answered. */
     private @Nullable UdpSocket connect(GatewayFlow flow) throws IOException {
-        UdpSocket made = context.transport().connect(gateway.to());
+        UdpSocket made = host.transport().connect(gateway.to());
         boolean isKept = false;
         try {
             isKept = loop.execute(() -> watch(flow, made)) && flow.open(made);
@@ -142,7 +142,7 @@ final class GatewayFarSide {
 
     /** One line a second: strangers may be the cause. */
     private void failed(IOException e) {
-        triedNs = context.platform().nanoTime();
+        triedNs = host.platform().nanoTime();
         LOG.info("gateway {}: {}; tried again in a second", near, e.getMessage());
     }
 
@@ -170,7 +170,7 @@ final class GatewayFarSide {
         try {
             loop.run(ROUND_NS);
             flows.beginRound();
-            long nowNs = context.platform().nanoTime();
+            long nowNs = host.platform().nanoTime();
             if (nowNs - sweptNs >= ROUND_NS) {
                 sweptNs = nowNs;
                 flows.sweep(nowNs);
@@ -243,7 +243,7 @@ final class GatewayFarSide {
     /** Counts a datagram as come; returns whether it may go back, else it is counted as dropped. */
     private boolean admits(GatewayFlow flow, ByteBuffer memory, int at, int length) {
         traffic.in(length);
-        if (!flow.takeAnswer(length + UdpReaction.headerBytes(flow.high, flow.low))) {
+        if (!flow.takeAnswer(length + UdpHeaders.bytes(flow.high, flow.low))) {
             traffic.drop(DropReason.AMPLIFICATION, gateway.to(), ServiceKey.NONE, length);
             return false;
         }
@@ -254,7 +254,7 @@ final class GatewayFarSide {
                     flow.low,
                     flow.port,
                     true,
-                    context.platform().nanoTime());
+                    host.platform().nanoTime());
         }
         return true;
     }

@@ -1,4 +1,4 @@
-package org.tamanoir.ee;
+package org.tamanoir.gateway.udp;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -26,7 +26,7 @@ import org.tamanoir.transport.UdpSocket;
  *
  * <p>Thread contract: that of {@link UdpSocket}.
  */
-final class GatewaySocket implements UdpSocket {
+public final class GatewaySocket implements UdpSocket {
     private final UdpSocket socket;
     private final UdpGateway gateway;
     private final GatewayFlows flows;
@@ -41,30 +41,35 @@ final class GatewaySocket implements UdpSocket {
     private final long toHigh;
     private final long toLow;
 
-    /** @param rtp null where datagrams are not looked at */
-    GatewaySocket(
-            NodeContext context,
-            UdpSocket socket,
-            UdpGateway gateway,
-            GatewayFlows flows,
-            GatewayFarSide farSide,
-            @Nullable RtpSources rtp,
-            BatchMemory memory) {
-        this.socket = socket;
+    /**
+     * Makes that of a gateway which listens by {@code under}; {@link #start} begins.
+     *
+     * @param rtp null where datagrams are not looked at
+     * @throws IOException in one line, if there is no memory for what is answered; the socket stays open
+     */
+    public GatewaySocket(
+            GatewayHost host, UdpSocket under, UdpGateway gateway, @Nullable RtpSources rtp, BatchMemory memory)
+            throws IOException {
+        this.socket = under;
         this.gateway = gateway;
-        this.flows = flows;
-        this.farSide = farSide;
+        this.flows = new GatewayFlows();
+        this.farSide = new GatewayFarSide(host, gateway, flows, rtp, under);
         this.rtp = rtp;
         this.memory = memory;
-        this.platform = context.platform();
-        this.tap = context.tap();
+        this.platform = host.platform();
+        this.tap = host.tap();
         this.traffic = new Traffic(tap, "gateways");
         this.toHigh = Addresses.high(gateway.to().getAddress());
         this.toLow = Addresses.low(gateway.to().getAddress());
     }
 
+    /** Begins, when all ports of the node are bound. */
+    public void start() {
+        farSide.start();
+    }
+
     /** Returns whether a packet is for the far side. */
-    boolean isFor(Packet packet) {
+    public boolean isFor(Packet packet) {
         return packet.hasInternetDestination()
                 && packet.destinationPort() == gateway.to().getPort()
                 && packet.destinationLow() == toLow
@@ -72,16 +77,16 @@ final class GatewaySocket implements UdpSocket {
     }
 
     /** Returns the upper 64 bits of the far side's address. */
-    long toHigh() {
+    public long toHigh() {
         return toHigh;
     }
 
-    long toLow() {
+    public long toLow() {
         return toLow;
     }
 
     /** Makes what packets leave by to the far side, for one thread. */
-    GatewaySender newOnwardSender() {
+    public GatewaySender newOnwardSender() {
         return new GatewaySender(flows, farSide, platform, toHigh, toLow);
     }
 
@@ -105,8 +110,19 @@ final class GatewaySocket implements UdpSocket {
         }
     }
 
-    void addTo(Traffic.Sum sum) {
+    /** Adds what became no packets, and what has come back from the far side. */
+    public void addTo(Traffic.Sum sum) {
         traffic.addTo(sum);
+        farSide.traffic().addTo(sum);
+    }
+
+    public UdpGateway gateway() {
+        return gateway;
+    }
+
+    /** Returns what is known of the RTP that crosses it; null where datagrams are not looked at. */
+    public @Nullable RtpSources rtp() {
+        return rtp;
     }
 
     /** Returns how many octets in front of the payload of a packet that lies there are its header. */
@@ -196,8 +212,15 @@ final class GatewaySocket implements UdpSocket {
         return socket.awaitReadable(timeout);
     }
 
+    /** Closes the socket alone, which nobody reads any more: {@link #end} ends the rest. */
     @Override
     public void close() {
         socket.close();
+    }
+
+    /** Ends all flows, and closes the socket. Takes a while. */
+    public void end() {
+        farSide.close();
+        close();
     }
 }

@@ -1,4 +1,4 @@
-package org.tamanoir.ee;
+package org.tamanoir.gateway.udp;
 
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ import org.tamanoir.transport.UdpSocket;
  *
  * <p>Thread contract: one thread.
  */
-final class GatewaySender implements UdpSender {
+public final class GatewaySender implements UdpSender {
     /** Flows that are remembered; a power of two. */
     private static final int REMEMBERED = 1024;
 
@@ -47,7 +47,7 @@ final class GatewaySender implements UdpSender {
      * returns why it cannot go.
      */
     @Nullable
-    DropReason begin(long high, long low, int port, long answerBytes) {
+    public DropReason begin(long high, long low, int port, long answerBytes) {
         if (farSide.isLocal()) {
             return DropReason.LOCAL;
         }

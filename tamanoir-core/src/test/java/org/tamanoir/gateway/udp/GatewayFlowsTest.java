@@ -1,4 +1,4 @@
-package org.tamanoir.ee;
+package org.tamanoir.gateway.udp;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,4 +1,4 @@
-package org.tamanoir.ee;
+package org.tamanoir.gateway.udp;
 
 import java.net.InetAddress;
 import java.util.concurrent.atomic.AtomicLong;
