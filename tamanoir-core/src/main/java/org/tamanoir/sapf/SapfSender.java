@@ -1,9 +1,12 @@
 package org.tamanoir.sapf;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.transport.NoMemoryException;
+import org.tamanoir.transport.ScarceMemory;
 import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
 
@@ -16,6 +19,8 @@ import org.tamanoir.transport.UdpSocket;
  * length from there as one, and the memory of packets stays as it is for whoever sends it elsewhere, too. Packets that
  * come with a selector stand so already: in those that go on as they came the other one is written over it.
  *
+ * <p>What it needs of memory for that is taken with the first packet to a neighbour; while there is none all goes as ANEP.
+ *
  * <p>Thread contract: one thread.
  */
 final class SapfSender implements UdpSender {
@@ -23,6 +28,7 @@ final class SapfSender implements UdpSender {
     private static final int FLOWS = 1_024;
 
     private static final int MEMORY_OCTETS = 512 << 10;
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final Sapf sapf;
     private final UdpSocket socket;
@@ -33,15 +39,18 @@ final class SapfSender implements UdpSender {
     /** Hashes of headers that came last by their place: a flow begins with the second packet, so one alone costs nothing. */
     private final long[] seen = new long[FLOWS];
 
-    private final ByteBuffer memory = ByteBuffer.allocateDirect(MEMORY_OCTETS + Octets.SLACK);
+    private final ScarceMemory scarce;
+    /** {@link #NOTHING} before the first packet to a neighbour. */
+    private ByteBuffer memory = NOTHING;
+    /** Messages to neighbours; there with {@link #memory}. */
+    private @Nullable Control control;
+
     /** Where the next datagram is written, and where those begin that were not given on. */
     private int next;
 
     private int given;
     /** Of each of these. */
     private int runOctets;
-
-    private @Nullable Control control;
 
     private long nowNs;
     private boolean isTimed;
@@ -61,6 +70,7 @@ final class SapfSender implements UdpSender {
         this.scope = scope;
         this.sender = sender;
         this.asked = sapf.asked();
+        this.scarce = new ScarceMemory(sapf::nowNs);
     }
 
     @Override
@@ -183,7 +193,23 @@ final class SapfSender implements UdpSender {
             lastTo = asked.neighbour(high, low, port);
             lastFlow = null;
         }
-        return lastTo;
+        return lastTo == null || hasMemory() ? lastTo : null;
+    }
+
+    private boolean hasMemory() {
+        return memory != NOTHING || takeMemory();
+    }
+
+    private boolean takeMemory() {
+        try {
+            if (control == null) {
+                control = scarce.make(() -> new Control(socket, scope));
+            }
+            memory = scarce.make(() -> ByteBuffer.allocateDirect(MEMORY_OCTETS + Octets.SLACK));
+            return true;
+        } catch (NoMemoryException e) {
+            return false;
+        }
     }
 
     /** Returns the flow of a packet; null when it is none's. */
@@ -239,12 +265,7 @@ final class SapfSender implements UdpSender {
     }
 
     private Control control() {
-        Control known = control;
-        if (known == null) {
-            known = new Control(socket, scope);
-            control = known;
-        }
-        return known;
+        return Objects.requireNonNull(control); // There are flows to neighbours alone.
     }
 
     private long nowNs() {
