@@ -5,6 +5,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.transport.BatchMemory;
+import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.NoMemoryException;
 import org.tamanoir.transport.ScarceMemory;
 import org.tamanoir.transport.UdpSender;
@@ -19,7 +21,8 @@ import org.tamanoir.transport.UdpSocket;
  * length from there as one, and the memory of packets stays as it is for whoever sends it elsewhere, too. Packets that
  * come with a selector stand so already: in those that go on as they came the other one is written over it.
  *
- * <p>What it needs of memory for that is taken with the first packet to a neighbour; while there is none all goes as ANEP.
+ * <p>That memory is one of {@link BatchMemory}, from the first packet with a selector to the next flush, so that streams which
+ * rest keep none; a packet that finds none goes as ANEP, as all do while there is none for messages.
  *
  * <p>Thread contract: one thread.
  */
@@ -27,8 +30,7 @@ final class SapfSender implements UdpSender {
     /** Flows that are known at once, and headers that were seen once; a power of two. */
     private static final int FLOWS = 1_024;
 
-    private static final int MEMORY_OCTETS = 512 << 10;
-    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+    private static final int MEMORY_OCTETS = (512 << 10) - Octets.SLACK;
 
     private final Sapf sapf;
     private final UdpSocket socket;
@@ -40,9 +42,9 @@ final class SapfSender implements UdpSender {
     private final long[] seen = new long[FLOWS];
 
     private final ScarceMemory scarce;
-    /** {@link #NOTHING} before the first packet to a neighbour. */
-    private ByteBuffer memory = NOTHING;
-    /** Messages to neighbours; there with {@link #memory}. */
+    /** Null while no packet with a selector waits for the flush. */
+    private @Nullable Buffer batch;
+    /** Messages to neighbours; null before the first packet to one. */
     private @Nullable Control control;
 
     /** Where the next datagram is written, and where those begin that were not given on. */
@@ -111,7 +113,12 @@ final class SapfSender implements UdpSender {
             }
             return;
         }
-        write(to, selector, buffer, at + flow.header.octets(), length - flow.header.octets());
+        Buffer own = room();
+        if (own == null) {
+            sender.add(buffer, at, length, to.high, to.low, to.port);
+            return;
+        }
+        write(to, own.nio(), selector, buffer, at + flow.header.octets(), length - flow.header.octets());
         refresh(flow, selector);
     }
 
@@ -160,7 +167,17 @@ final class SapfSender implements UdpSender {
         }
     }
 
-    private void write(Neighbour to, long selector, ByteBuffer buffer, int payload, int payloadOctets) {
+    private @Nullable Buffer room() {
+        Buffer known = batch;
+        if (known == null) {
+            known = sapf.memory().larger(null, 0, MEMORY_OCTETS + Octets.SLACK);
+            batch = known;
+        }
+        return known;
+    }
+
+    private void write(
+            Neighbour to, ByteBuffer memory, long selector, ByteBuffer buffer, int payload, int payloadOctets) {
         int octets = Selector.OCTETS + payloadOctets;
         if (octets != runOctets || next + octets > MEMORY_OCTETS) {
             giveOn(to);
@@ -179,8 +196,9 @@ final class SapfSender implements UdpSender {
 
     /** Gives on what was written, all of it of the same length. */
     private void giveOn(Neighbour to) {
-        if (next > given) {
-            sender.addRun(memory, given, next - given, runOctets, to.high, to.low, to.port);
+        Buffer own = batch;
+        if (own != null && next > given) {
+            sender.addRun(own.nio(), given, next - given, runOctets, to.high, to.low, to.port);
             given = next;
         }
     }
@@ -193,19 +211,16 @@ final class SapfSender implements UdpSender {
             lastTo = asked.neighbour(high, low, port);
             lastFlow = null;
         }
-        return lastTo == null || hasMemory() ? lastTo : null;
+        return lastTo == null || hasControl() ? lastTo : null;
     }
 
-    private boolean hasMemory() {
-        return memory != NOTHING || takeMemory();
+    private boolean hasControl() {
+        return control != null || makeControl();
     }
 
-    private boolean takeMemory() {
+    private boolean makeControl() {
         try {
-            if (control == null) {
-                control = scarce.make(() -> new Control(socket, scope));
-            }
-            memory = scarce.make(() -> ByteBuffer.allocateDirect(MEMORY_OCTETS + Octets.SLACK));
+            control = scarce.make(() -> new Control(socket, scope));
             return true;
         } catch (NoMemoryException e) {
             return false;
@@ -281,6 +296,10 @@ final class SapfSender implements UdpSender {
         sender.flush();
         next = 0;
         given = 0;
+        if (batch != null) {
+            sapf.memory().give(batch);
+            batch = null;
+        }
         isTimed = false;
         if (control != null) {
             control.flush();

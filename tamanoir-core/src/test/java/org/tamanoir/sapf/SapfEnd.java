@@ -75,10 +75,10 @@ final class SapfEnd implements AutoCloseable {
         return new SapfEnd(bound, new SapfSettings(true, List.of(next), LIFETIME), clockNs);
     }
 
-    /** An end that issues selectors, has so much memory to make whole packets in, and asks that one. */
-    static SapfEnd between(AtomicLong clockNs, InetSocketAddress next, long memoryOctets) throws IOException {
+    /** An end that issues selectors, has this memory for packets, and asks that one. */
+    static SapfEnd between(AtomicLong clockNs, InetSocketAddress next, BatchMemory memory) throws IOException {
         SapfSettings both = new SapfSettings(true, List.of(next), LIFETIME);
-        return new SapfEnd(bind(0), both, clockNs, GROWTH, new BatchMemory(memoryOctets));
+        return new SapfEnd(bind(0), both, clockNs, GROWTH, memory);
     }
 
     /** An end that knows nothing of selectors. */

@@ -1,5 +1,6 @@
 package org.tamanoir.sapf;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -10,6 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.transport.BatchMemory;
+import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.UdpSocket;
 
 /** Two ends of which one finds no memory for messages about selectors. */
@@ -57,6 +60,26 @@ class SapfMemoryTest {
         sender.send(node, PACKET);
         assertThat(node.exchange(sender, 1)).containsExactly(PACKET);
         assertThat(sender.sapf.statistics().packetsOut()).isOne();
+    }
+
+    @Test
+    void whatLeavesBySelectorTakesMemoryThatOthersHaveWhenItHasLeft() throws IOException {
+        int most = 512 << 10;
+        BatchMemory memory = new BatchMemory(most);
+        try (SapfEnd asking = SapfEnd.between(clockNs, node.address(), memory)) {
+            asking.bind(node, PACKET);
+            asking.send(node, PACKET);
+            assertThat(node.exchange(asking, 1)).containsExactly(PACKET);
+            assertThat(asking.sapf.statistics().packetsOut()).isOne();
+            Buffer all = requireNonNull(memory.larger(null, 0, most));
+            asking.send(node, PACKET);
+            assertThat(node.exchange(asking, 1)).as("as ANEP").containsExactly(PACKET);
+            assertThat(asking.sapf.statistics().packetsOut()).isOne();
+            memory.give(all);
+            asking.send(node, PACKET, PACKET);
+            assertThat(node.exchange(asking, 2)).containsExactly(PACKET, PACKET);
+            assertThat(asking.sapf.statistics().packetsOut()).isEqualTo(3);
+        }
     }
 
     @Test
