@@ -10,6 +10,7 @@ import org.tamanoir.gateway.udp.GatewaySender;
 import org.tamanoir.gateway.udp.GatewaySocket;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.ScarceMemory;
 import org.tamanoir.transport.ScratchBuffers;
 
 /**
@@ -27,9 +28,9 @@ final class GatewayEgress {
     private final UdpEgress egress;
     private final @Nullable RouteCacheEntry[] hops = new @Nullable RouteCacheEntry[REMEMBERED];
 
-    GatewayEgress(GatewaySocket gateway, ScratchBuffers memory, Traffic traffic) {
+    GatewayEgress(GatewaySocket gateway, ScratchBuffers memory, ScarceMemory scarce, Traffic traffic) {
         this.gateway = gateway;
-        this.sender = gateway.newOnwardSender();
+        this.sender = gateway.newOnwardSender(scarce);
         this.egress = new UdpEgress(gateway, sender, memory, traffic);
     }
 

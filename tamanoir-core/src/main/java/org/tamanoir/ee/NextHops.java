@@ -23,6 +23,7 @@ import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.GatewayAddress;
+import org.tamanoir.transport.ScarceMemory;
 import org.tamanoir.transport.ScratchBuffers;
 import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.UdpSocket;
@@ -50,6 +51,8 @@ final class NextHops {
     private final List<UdpEgress> datagrams = new ArrayList<>();
     private final List<GatewayEgress> gateways = new ArrayList<>();
     private final ThreadLinks links;
+    /** What datagrams leave by is made of when the first one does. */
+    private final ScarceMemory scarce;
     /** Where packets go. */
     final RouteCache routes;
     /** Null while nothing in transit has gone on. */
@@ -112,6 +115,7 @@ final class NextHops {
         this.routes = new RouteCache(forwarder, ahead, transport, gateway, this::overItsLink);
         this.quality = context.qualityOfService().now();
         this.trafficOctets = quality.config().trafficOctets();
+        this.scarce = new ScarceMemory(context.platform()::nanoTime);
         this.links = new ThreadLinks(thread.loop, context, traffic);
     }
 
@@ -224,7 +228,7 @@ final class NextHops {
                 return gateways.get(i);
             }
         }
-        GatewayEgress way = new GatewayEgress(gateway, memory, traffic);
+        GatewayEgress way = new GatewayEgress(gateway, memory, scarce, traffic);
         gateways.add(way);
         datagrams.add(way.egress());
         return way;
@@ -398,7 +402,7 @@ final class NextHops {
                 return datagrams.get(i);
             }
         }
-        UdpEgress departure = new UdpEgress(socket, scope, memory, traffic);
+        UdpEgress departure = scarce.make(() -> new UdpEgress(socket, scope, memory, traffic));
         datagrams.add(departure);
         return departure;
     }
@@ -407,7 +411,7 @@ final class NextHops {
     TransitEgress transit(UpcallPath up) {
         TransitEgress known = transit;
         if (known == null) {
-            known = new TransitEgress(up, memory, traffic);
+            known = new TransitEgress(up, memory, scarce, traffic);
             transit = known;
         }
         return known;

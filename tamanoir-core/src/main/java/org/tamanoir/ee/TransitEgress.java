@@ -6,6 +6,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.offload.HostAddresses;
 import org.tamanoir.offload.UpcallPath;
 import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.ScarceMemory;
 import org.tamanoir.transport.ScratchBuffers;
 import org.tamanoir.transport.TransitSender;
 
@@ -21,6 +22,7 @@ final class TransitEgress {
 
     private final UpcallPath up;
     private final ScratchBuffers memory;
+    private final ScarceMemory scarce;
     private final Traffic traffic;
     private @Nullable TransitSender v4;
     private @Nullable TransitSender v6;
@@ -30,9 +32,10 @@ final class TransitEgress {
     private long tooLongPackets;
     private long failedPackets;
 
-    TransitEgress(UpcallPath up, ScratchBuffers memory, Traffic traffic) {
+    TransitEgress(UpcallPath up, ScratchBuffers memory, ScarceMemory scarce, Traffic traffic) {
         this.up = up;
         this.memory = memory;
+        this.scarce = scarce;
         this.traffic = traffic;
     }
 
@@ -94,10 +97,10 @@ final class TransitEgress {
     private TransitSender sender(Arrival arrival) {
         if (arrival.isIpv4()) {
             TransitSender sender = v4;
-            return sender != null ? sender : (v4 = up.newSender(false));
+            return sender != null ? sender : (v4 = scarce.make(() -> up.newSender(false)));
         }
         TransitSender sender = v6;
-        return sender != null ? sender : (v6 = up.newSender(true));
+        return sender != null ? sender : (v6 = scarce.make(() -> up.newSender(true)));
     }
 
     void flush() {

@@ -1,8 +1,13 @@
 package org.tamanoir.sapf;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.transport.BatchMemory;
+import org.tamanoir.transport.Buffer;
+import org.tamanoir.transport.NoMemoryException;
+import org.tamanoir.transport.ScarceMemory;
 import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
 
@@ -15,13 +20,16 @@ import org.tamanoir.transport.UdpSocket;
  * length from there as one, and the memory of packets stays as it is for whoever sends it elsewhere, too. Packets that
  * come with a selector stand so already: in those that go on as they came the other one is written over it.
  *
+ * <p>That memory is one of {@link BatchMemory}, from the first packet with a selector to the next flush, so that streams which
+ * rest keep none; a packet that finds none goes as ANEP, as all do while there is none for messages.
+ *
  * <p>Thread contract: one thread.
  */
 final class SapfSender implements UdpSender {
     /** Flows that are known at once, and headers that were seen once; a power of two. */
     private static final int FLOWS = 1_024;
 
-    private static final int MEMORY_OCTETS = 512 << 10;
+    private static final int MEMORY_OCTETS = (512 << 10) - Octets.SLACK;
 
     private final Sapf sapf;
     private final UdpSocket socket;
@@ -31,15 +39,18 @@ final class SapfSender implements UdpSender {
     private final @Nullable Flow[] flows = new @Nullable Flow[FLOWS];
     private final SeenHeaders seen = new SeenHeaders(FLOWS);
 
-    private final ByteBuffer memory = ByteBuffer.allocateDirect(MEMORY_OCTETS + Octets.SLACK);
+    private final ScarceMemory scarce;
+    /** Null while no packet with a selector waits for the flush. */
+    private @Nullable Buffer batch;
+    /** Messages to neighbours; null before the first packet to one. */
+    private @Nullable Control control;
+
     /** Where the next datagram is written, and where those begin that were not given on. */
     private int next;
 
     private int given;
     /** Of each of these. */
     private int runOctets;
-
-    private @Nullable Control control;
 
     private long nowNs;
     private boolean isTimed;
@@ -59,6 +70,7 @@ final class SapfSender implements UdpSender {
         this.scope = scope;
         this.sender = sender;
         this.asked = sapf.asked();
+        this.scarce = new ScarceMemory(sapf::nowNs);
     }
 
     @Override
@@ -99,7 +111,12 @@ final class SapfSender implements UdpSender {
             }
             return;
         }
-        write(to, selector, buffer, at + flow.header.octets(), length - flow.header.octets());
+        Buffer own = room();
+        if (own == null) {
+            sender.add(buffer, at, length, to.high, to.low, to.port);
+            return;
+        }
+        write(to, own.nio(), selector, buffer, at + flow.header.octets(), length - flow.header.octets());
         refresh(flow, selector);
     }
 
@@ -147,7 +164,17 @@ final class SapfSender implements UdpSender {
         }
     }
 
-    private void write(Neighbour to, long selector, ByteBuffer buffer, int payload, int payloadOctets) {
+    private @Nullable Buffer room() {
+        Buffer known = batch;
+        if (known == null) {
+            known = sapf.memory().larger(null, 0, MEMORY_OCTETS + Octets.SLACK);
+            batch = known;
+        }
+        return known;
+    }
+
+    private void write(
+            Neighbour to, ByteBuffer memory, long selector, ByteBuffer buffer, int payload, int payloadOctets) {
         int octets = Selector.OCTETS + payloadOctets;
         if (octets != runOctets || next + octets > MEMORY_OCTETS) {
             giveOn(to);
@@ -166,8 +193,9 @@ final class SapfSender implements UdpSender {
 
     /** Gives on what was written, all of it of the same length. */
     private void giveOn(Neighbour to) {
-        if (next > given) {
-            sender.addRun(memory, given, next - given, runOctets, to.high, to.low, to.port);
+        Buffer own = batch;
+        if (own != null && next > given) {
+            sender.addRun(own.nio(), given, next - given, runOctets, to.high, to.low, to.port);
             given = next;
         }
     }
@@ -180,7 +208,20 @@ final class SapfSender implements UdpSender {
             lastTo = asked.neighbour(high, low, port);
             lastFlow = null;
         }
-        return lastTo;
+        return lastTo == null || hasControl() ? lastTo : null;
+    }
+
+    private boolean hasControl() {
+        return control != null || makeControl();
+    }
+
+    private boolean makeControl() {
+        try {
+            control = scarce.make(() -> new Control(socket, scope));
+            return true;
+        } catch (NoMemoryException e) {
+            return false;
+        }
     }
 
     /** Returns the flow of a packet; null when it is none's. */
@@ -253,12 +294,7 @@ final class SapfSender implements UdpSender {
     }
 
     private Control control() {
-        Control known = control;
-        if (known == null) {
-            known = new Control(socket, scope);
-            control = known;
-        }
-        return known;
+        return Objects.requireNonNull(control); // There are flows to neighbours alone.
     }
 
     private long nowNs() {
@@ -274,6 +310,10 @@ final class SapfSender implements UdpSender {
         sender.flush();
         next = 0;
         given = 0;
+        if (batch != null) {
+            sapf.memory().give(batch);
+            batch = null;
+        }
         isTimed = false;
         if (control != null) {
             control.flush();

@@ -18,7 +18,7 @@ import org.tamanoir.transport.UdpSocket;
 final class SapfSocket implements UdpSocket {
     private final Sapf sapf;
     private final UdpSocket socket;
-    /** Answers to who sends here; null before the first. The receiving thread's. */
+    /** Answers to who sends here; null before the first batch. The receiving thread's. */
     private @Nullable Control answers;
 
     SapfSocket(Sapf sapf, UdpSocket socket) {
@@ -28,6 +28,8 @@ final class SapfSocket implements UdpSocket {
 
     @Override
     public UdpBatch newBatch() {
+        answers(); // Its memory is taken with that of the batch: what a datagram finds missing loses all that came with
+        // it.
         return new SapfBatch(sapf, this, socket.newBatch());
     }
 

@@ -129,6 +129,7 @@ public final class BatchMemory {
         } catch (
                 OutOfMemoryError
                         e) { // Others have taken it: without what is free, packets are dropped for want of memory.
+            BufferPool.freeIdleOfAll(); // For who asks next.
             synchronized (this) {
                 octets -= wanted;
                 refusedNs = clockNs.getAsLong();

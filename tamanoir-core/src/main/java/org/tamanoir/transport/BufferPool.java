@@ -3,6 +3,10 @@ package org.tamanoir.transport;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.internal.PlatformDependent;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +49,9 @@ public final class BufferPool implements AutoCloseable {
     /** Left to the admin API, to deployment and to the batches of UDP, which are no packets of streams. */
     private static final long MIN_RESERVE_BYTES = 16L << 20;
 
+    /** Those of this JVM. */
+    private static final Set<BufferPool> ALL = Collections.newSetFromMap(new WeakHashMap<>());
+
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true, false);
     private final long limitBytes;
     private final long optionalLimitBytes;
@@ -75,6 +82,9 @@ public final class BufferPool implements AutoCloseable {
         this.limitBytes = limitBytes;
         this.optionalLimitBytes = limitBytes / 4;
         this.large = new Stack(LARGE_BYTES, 64, (int) Math.min(maxLarge, optionalLimitBytes / LARGE_BYTES));
+        synchronized (ALL) {
+            ALL.add(this);
+        }
     }
 
     /** Returns how much direct memory the JVM allows. */
@@ -193,6 +203,18 @@ public final class BufferPool implements AutoCloseable {
     /** Returns whether the pool exceeds its bound with what is asked for: threads that ask at the same time may find too little room, never too much. */
     private boolean exceedsLimit() {
         return askedBytes.get() + usedBytes() > limitBytes;
+    }
+
+    /**
+     * Frees what lies in the pools of this JVM: somebody else has found no direct memory, who has no share in theirs, and
+     * what they keep for a flood that is over would be missing for good.
+     */
+    static void freeIdleOfAll() {
+        List<BufferPool> all;
+        synchronized (ALL) {
+            all = List.copyOf(ALL);
+        }
+        all.forEach(BufferPool::freeIdle);
     }
 
     /** Frees what lies here, since other sizes are wanted. */

@@ -88,8 +88,9 @@ public final class UdpPort {
         }
     }
 
-    /** Returns in one line what memory is missing for a socket, and where it may come from. */
+    /** Frees what pools keep, for who asks next, and returns in one line what memory is missing for a socket, and where it may come from. */
     public static IOException withoutMemory(OutOfMemoryError e) {
+        BufferPool.freeIdleOfAll();
         return new IOException(
                 "no memory for datagrams: " + e.getMessage()
                         + "; give the JVM more by -XX:MaxDirectMemorySize or -Xmx, or open fewer UDP ports and gateways",

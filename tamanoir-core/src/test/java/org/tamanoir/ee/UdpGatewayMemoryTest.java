@@ -22,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
@@ -161,6 +162,59 @@ class UdpGatewayMemoryTest extends UdpGatewayTesting {
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("UDP 127.0.0.1:")
                 .hasMessageContaining("-XX:MaxDirectMemorySize");
+    }
+
+    /** Has sockets find no memory to send from, while {@code isShort}. */
+    private static Transport withoutSenders(Transport real, AtomicBoolean isShort) {
+        return proxy(Transport.class, (opens, arguments) -> {
+            Object opened = opens.invoke(real, arguments);
+            return !(opened instanceof UdpSocket socket)
+                    ? opened
+                    : proxy(UdpSocket.class, (called, with) -> {
+                        if (called.getName().equals("newSender") && isShort.get()) {
+                            throw new OutOfMemoryError("Cannot reserve 27232 bytes of direct buffer memory");
+                        }
+                        Object made = called.invoke(socket, with);
+                        return made instanceof UdpSender sender ? through(sender, socket) : made;
+                    });
+        });
+    }
+
+    /** Has a sender of one flow send through its real socket. */
+    private static UdpSender through(UdpSender real, UdpSocket socket) {
+        return proxy(UdpSender.class, (called, arguments) -> {
+            boolean chooses = called.getName().equals("through");
+            return called.invoke(real, chooses ? new Object[] {socket} : arguments);
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"onward", "back"})
+    void aPacketWhoseWayLacksMemoryIsDroppedForThatAndTheServiceIsNotBlamed(String way) throws Exception {
+        AtomicBoolean isShort = new AtomicBoolean();
+        settings.network = real -> withoutSenders(real, isShort);
+        lead((InetSocketAddress) far.getLocalSocketAddress(), "either");
+        Verdict verdict = way.equals("onward") ? Verdict.FORWARD : Verdict.REPLY;
+        TestNode node = node(TestServices.define("either", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) {
+                return verdict;
+            }
+        }));
+        try (DatagramSocket client = open()) {
+            isShort.set(true);
+            send(client, gateway(node), octets(100, 1));
+            eventually().until(() -> node.dropped(DropReason.NO_MEMORY) == 1);
+            assertThat(node.dropped(DropReason.SERVICE_FAILURE)).isZero();
+            isShort.set(false);
+            DatagramSocket reached = verdict == Verdict.FORWARD ? far : client;
+            reached.setSoTimeout(100);
+            eventually().ignoreExceptions().untilAsserted(() -> {
+                send(client, gateway(node), octets(90, 2));
+                assertThat(bytes(receive(reached))).isEqualTo(octets(90, 2));
+            });
+        }
+        conserves(node);
     }
 
     @Test

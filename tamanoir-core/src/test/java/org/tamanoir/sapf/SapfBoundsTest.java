@@ -70,7 +70,7 @@ class SapfBoundsTest {
         AtomicLong clockNs = new AtomicLong(1);
         byte[] header = SapfEnd.packet(1, "");
         try (SapfEnd last = SapfEnd.issuing(clockNs);
-                SapfEnd node = SapfEnd.between(clockNs, last.address(), 0);
+                SapfEnd node = SapfEnd.between(clockNs, last.address(), new BatchMemory(0));
                 SapfEnd sender = SapfEnd.asking(clockNs, node.address())) {
             sender.bind(node, header);
             node.bind(last, header);

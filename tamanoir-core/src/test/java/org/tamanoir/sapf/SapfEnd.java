@@ -70,10 +70,15 @@ final class SapfEnd implements AutoCloseable {
         return new SapfEnd(bind(0), new SapfSettings(false, List.of(next), LIFETIME), clockNs);
     }
 
-    /** An end that issues selectors, has so much memory to make whole packets in, and asks that one. */
-    static SapfEnd between(AtomicLong clockNs, InetSocketAddress next, long memoryOctets) throws IOException {
+    /** An end over this socket that issues selectors, and asks those. */
+    static SapfEnd over(UdpSocket bound, AtomicLong clockNs, InetSocketAddress... next) {
+        return new SapfEnd(bound, new SapfSettings(true, List.of(next), LIFETIME), clockNs);
+    }
+
+    /** An end that issues selectors, has this memory for packets, and asks that one. */
+    static SapfEnd between(AtomicLong clockNs, InetSocketAddress next, BatchMemory memory) throws IOException {
         SapfSettings both = new SapfSettings(true, List.of(next), LIFETIME);
-        return new SapfEnd(bind(0), both, clockNs, GROWTH, new BatchMemory(memoryOctets));
+        return new SapfEnd(bind(0), both, clockNs, GROWTH, memory);
     }
 
     /** An end that knows nothing of selectors. */
@@ -81,7 +86,7 @@ final class SapfEnd implements AutoCloseable {
         return new SapfEnd(bind(0), SapfSettings.OFF, new AtomicLong());
     }
 
-    private static UdpSocket bind(int port) throws IOException {
+    static UdpSocket bind(int port) throws IOException {
         return UdpSockets.bind(TransportKind.NIO, new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     }
 

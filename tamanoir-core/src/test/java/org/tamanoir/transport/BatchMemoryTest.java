@@ -2,6 +2,7 @@ package org.tamanoir.transport;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
@@ -9,7 +10,9 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Exchanger;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,6 +51,49 @@ class BatchMemoryTest {
         take(memory, 4, 1).forEach(memory::give);
         assertThat(memory.larger(null, 0, 512 * KIB)).isNotNull();
         assertThat(usedOctets()).isEqualTo(512 * KIB);
+    }
+
+    @Test
+    void whatPoolsKeepIsFreedForWhoFindsNoMemory() {
+        try (BufferPool pool = BufferPool.of(1024 * KIB)) {
+            pool.give(pool.take(BufferPool.LARGE_BYTES, 1));
+            BatchMemory memory = of(512 * KIB, octets -> {
+                if (pool.usedBytes() > 0) {
+                    throw new OutOfMemoryError("Cannot reserve " + octets + " bytes of direct buffer memory");
+                }
+                return allocate(octets);
+            });
+            assertThat(memory.larger(null, 0, 1)).as("none is left").isNull();
+            nowNs += TimeUnit.SECONDS.toNanos(1);
+            assertThat(memory.larger(null, 0, 1)).as("a second later").isNotNull();
+        }
+    }
+
+    @Test
+    void whatPoolsKeepIsFreedForWhatPacketsLeaveBy() {
+        try (BufferPool pool = BufferPool.of(1024 * KIB)) {
+            Buffer held = pool.take(BufferPool.MEDIUM_BYTES, 1);
+            pool.give(pool.take(BufferPool.SMALL_BYTES, 1));
+            ScarceMemory scarce = new ScarceMemory(() -> nowNs);
+            AtomicInteger asked = new AtomicInteger();
+            Supplier<String> maker = () -> {
+                asked.incrementAndGet();
+                if (pool.usedBytes() > BufferPool.MEDIUM_BYTES) {
+                    throw new OutOfMemoryError("Cannot reserve 27232 bytes of direct buffer memory");
+                }
+                return "made";
+            };
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(() -> scarce.make(maker))
+                        .isInstanceOf(NoMemoryException.class)
+                        .hasMessageContaining("-XX:MaxDirectMemorySize");
+            }
+            assertThat(asked).as("once a second").hasValue(1);
+            nowNs += TimeUnit.SECONDS.toNanos(1);
+            assertThat(scarce.make(maker)).isEqualTo("made");
+            assertThat(pool.usedBytes()).as("what is in use stays").isEqualTo(BufferPool.MEDIUM_BYTES);
+            pool.give(held);
+        }
     }
 
     @Test

@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.transport.ScarceMemory;
 import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
 
@@ -21,6 +22,7 @@ public final class GatewaySender implements UdpSender {
 
     private final GatewayFlows flows;
     private final GatewayFarSide farSide;
+    private final ScarceMemory scarce;
     private final Platform platform;
     private final long toHigh;
     private final long toLow;
@@ -34,9 +36,16 @@ public final class GatewaySender implements UdpSender {
     private long failedBefore;
     private long failedPackets;
 
-    GatewaySender(GatewayFlows flows, GatewayFarSide farSide, Platform platform, long toHigh, long toLow) {
+    GatewaySender(
+            GatewayFlows flows,
+            GatewayFarSide farSide,
+            ScarceMemory scarce,
+            Platform platform,
+            long toHigh,
+            long toLow) {
         this.flows = flows;
         this.farSide = farSide;
+        this.scarce = scarce;
         this.platform = platform;
         this.toHigh = toHigh;
         this.toLow = toLow;
@@ -100,7 +109,7 @@ public final class GatewaySender implements UdpSender {
         }
         UdpSender through = sender;
         if (through == null) {
-            through = farSide.newSender(socket);
+            through = scarce.make(() -> farSide.newSender(socket));
             sender = through;
         }
         through.through(socket);

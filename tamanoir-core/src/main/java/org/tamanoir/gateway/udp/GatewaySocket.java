@@ -16,6 +16,7 @@ import org.tamanoir.rtp.RtpSources;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.BatchMemory;
+import org.tamanoir.transport.ScarceMemory;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
@@ -86,8 +87,8 @@ public final class GatewaySocket implements UdpSocket {
     }
 
     /** Makes what packets leave by to the far side, for one thread. */
-    public GatewaySender newOnwardSender() {
-        return new GatewaySender(flows, farSide, platform, toHigh, toLow);
+    public GatewaySender newOnwardSender(ScarceMemory scarce) {
+        return new GatewaySender(flows, farSide, scarce, platform, toHigh, toLow);
     }
 
     /** Returns whether a datagram may become a packet. */
