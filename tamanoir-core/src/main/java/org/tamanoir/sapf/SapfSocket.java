@@ -28,8 +28,7 @@ final class SapfSocket implements UdpSocket {
 
     @Override
     public UdpBatch newBatch() {
-        answers(); // Its memory is taken with that of the batch: what a datagram finds missing loses all that came with
-        // it.
+        answers(); // With its memory: a datagram that found none would lose all that came with it.
         return new SapfBatch(sapf, this, socket.newBatch());
     }
 

@@ -126,9 +126,8 @@ public final class BatchMemory {
     private @Nullable Buffer make(int wanted) {
         try {
             return allocator.apply(wanted);
-        } catch (
-                OutOfMemoryError
-                        e) { // Others have taken it: without what is free, packets are dropped for want of memory.
+        } catch (OutOfMemoryError e) {
+            // Others have taken it: without what is free, packets are dropped for want of memory.
             BufferPool.freeIdleOfAll(); // For who asks next.
             synchronized (this) {
                 octets -= wanted;

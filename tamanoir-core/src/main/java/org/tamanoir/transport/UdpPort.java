@@ -88,7 +88,10 @@ public final class UdpPort {
         }
     }
 
-    /** Frees what pools keep, for who asks next, and returns in one line what memory is missing for a socket, and where it may come from. */
+    /**
+     * Frees what pools keep, for who asks next, and returns in one line what memory is missing for a socket, and where it
+     * may come from.
+     */
     public static IOException withoutMemory(OutOfMemoryError e) {
         BufferPool.freeIdleOfAll();
         return new IOException(
