@@ -136,6 +136,7 @@ final class SapfLayer implements Layer {
         } while (codec.awaitsAnswer()
                 && codec.decodedOctets(arrived, arrived.position(), arrived.limit()) == 0
                 && !socketEnded
-                && fill(Math.max(0, deadlineNs - System.nanoTime())) != 0);
+                && deadlineNs - System.nanoTime() > 0
+                && fill(Math.max(1, deadlineNs - System.nanoTime())) != 0);
     }
 }

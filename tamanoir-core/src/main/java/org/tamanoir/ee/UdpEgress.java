@@ -139,6 +139,7 @@ final class UdpEgress implements Egress.Datagrams {
 
     @Override
     public void close(DropReason reason) {
+        sender.discard();
         if (heldPackets > 0) {
             traffic.drop(reason, heldPackets);
             heldPackets = 0;

@@ -20,8 +20,9 @@ import org.tamanoir.transport.UdpSocket;
  * length from there as one, and the memory of packets stays as it is for whoever sends it elsewhere, too. Packets that
  * come with a selector stand so already: in those that go on as they came the other one is written over it.
  *
- * <p>That memory is one of {@link BatchMemory}, from the first packet with a selector to the next flush, so that streams which
- * rest keep none; a packet that finds none goes as ANEP, as all do while there is none for messages.
+ * <p>That memory is one of {@link BatchMemory}, from the first packet with a selector to the next flush, so that streams
+ * which rest keep none; a packet that finds none goes as ANEP, as all do while there is none for messages. A service that
+ * never returns from a batch keeps its own.
  *
  * <p>Thread contract: one thread.
  */
@@ -29,7 +30,7 @@ final class SapfSender implements UdpSender {
     /** Flows that are known at once, and headers that were seen once; a power of two. */
     private static final int FLOWS = 1_024;
 
-    private static final int MEMORY_OCTETS = (512 << 10) - Octets.SLACK;
+    private static final int MEMORY_OCTETS = (128 << 10) - Octets.SLACK;
 
     private final Sapf sapf;
     private final UdpSocket socket;
@@ -42,6 +43,9 @@ final class SapfSender implements UdpSender {
     private final ScarceMemory scarce;
     /** Null while no packet with a selector waits for the flush. */
     private @Nullable Buffer batch;
+    /** There was none since the last flush. */
+    private boolean isWithout;
+
     /** Messages to neighbours; null before the first packet to one. */
     private @Nullable Control control;
 
@@ -165,12 +169,11 @@ final class SapfSender implements UdpSender {
     }
 
     private @Nullable Buffer room() {
-        Buffer known = batch;
-        if (known == null) {
-            known = sapf.memory().larger(null, 0, MEMORY_OCTETS + Octets.SLACK);
-            batch = known;
+        if (batch == null && !isWithout) {
+            batch = sapf.memory().larger(null, 0, MEMORY_OCTETS + Octets.SLACK);
+            isWithout = batch == null;
         }
-        return known;
+        return batch;
     }
 
     private void write(
@@ -308,13 +311,7 @@ final class SapfSender implements UdpSender {
     @Override
     public void flush() {
         sender.flush();
-        next = 0;
-        given = 0;
-        if (batch != null) {
-            sapf.memory().give(batch);
-            batch = null;
-        }
-        isTimed = false;
+        giveBack();
         if (control != null) {
             control.flush();
         }
@@ -323,6 +320,26 @@ final class SapfSender implements UdpSender {
             packets = 0;
             swapped = 0;
         }
+    }
+
+    @Override
+    public void discard() {
+        sender.discard();
+        giveBack();
+        packets = 0;
+        swapped = 0;
+    }
+
+    /** Gives the memory back, to which nothing that waits refers any more. */
+    private void giveBack() {
+        next = 0;
+        given = 0;
+        if (batch != null) {
+            sapf.memory().give(batch);
+            batch = null;
+        }
+        isWithout = false;
+        isTimed = false;
     }
 
     @Override

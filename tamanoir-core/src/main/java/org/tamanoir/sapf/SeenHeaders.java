@@ -9,8 +9,8 @@ package org.tamanoir.sapf;
 final class SeenHeaders {
     static final int WAYS = 4;
 
+    /** Of each set the last first. */
     private final long[] hashes;
-    private int next;
 
     /** @param places a power of two */
     SeenHeaders(int places) {
@@ -29,7 +29,8 @@ final class SeenHeaders {
                 return true;
             }
         }
-        hashes[set + (next++ & WAYS - 1)] = hash;
+        System.arraycopy(hashes, set, hashes, set + 1, WAYS - 1);
+        hashes[set] = hash;
         return false;
     }
 }

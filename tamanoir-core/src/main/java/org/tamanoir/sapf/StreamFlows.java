@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The flows of one connection for which its far side was asked for selectors, as many as that has for a connection. They
- * stand in sets, by the hashes of their headers, as {@link SeenHeaders} says. A flow begins with the second packet of its header, and
- * gives way when {@value #PATIENCE} packets of others wanted its place since its own last one.
+ * stand in sets, by the hashes of their headers, as {@link SeenHeaders} says. A flow begins with the second packet of its
+ * header, and gives way when {@value #PATIENCE} packets of others wanted its place since its own last one.
  *
  * <p>Thread contract: the connection's thread.
  */

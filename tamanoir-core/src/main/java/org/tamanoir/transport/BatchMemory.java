@@ -9,10 +9,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory that batches of several readers write packets into which came as something else. A reader has it from one of
- * these on until its batch has left, so that nobody keeps what others need; what is given back is used again, or freed
- * where another size is wanted and there is no room beside. It is bounded for all readers together, so that strangers
- * leave the rest of the node what it needs.
+ * The memory that batches of several readers, and of senders, write packets into which came, or go, as something else. Each
+ * has it from one of these on until its batch has left, so that nobody keeps what others need; what is given back is used
+ * again, or freed where another size is wanted and there is no room beside. It is bounded for all together, so that
+ * strangers leave the rest of the node what it needs.
  *
  * <p>Thread contract: any thread. The JVM is asked outside of the lock: where it is short, it takes half a second.
  */

@@ -194,6 +194,7 @@ public final class BufferPool implements AutoCloseable {
             }
             return new Buffer(allocator.directBuffer(bytes, bytes));
         } catch (OutOfMemoryError e) {
+            freeIdleOfAll(); // For who asks next.
             throw new NoMemoryException("no memory for " + bytes + " bytes of packets: " + e.getMessage());
         } finally {
             askedBytes.addAndGet(-bytes);

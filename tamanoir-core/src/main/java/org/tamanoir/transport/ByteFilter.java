@@ -151,9 +151,10 @@ abstract class ByteFilter {
     /**
      * Says that this side ends.
      *
+     * @param isRead whether what comes is read from now on
      * @return done when that has been handed to the operating system
      */
-    abstract ChannelFuture end() throws IOException;
+    abstract ChannelFuture end(boolean isRead) throws IOException;
 
     /** Returns how many bytes were written that are not on their way; none after a flush. */
     abstract int stagedBytes();
@@ -216,11 +217,12 @@ abstract class ByteFilter {
         return left;
     }
 
+    /** Returns what {@link #sendLast} can be told to have done. */
     final ChannelPromise newPromise() {
         return channel.newPromise();
     }
 
-    /** Does the same, and has this be done then. */
+    /** Sends, and has {@code left} be done when it has been handed to the operating system. */
     final void sendLast(ChannelPromise left) {
         if (isUncommitted()) {
             commit(left);

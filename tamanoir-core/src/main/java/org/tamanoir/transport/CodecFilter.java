@@ -159,16 +159,17 @@ final class CodecFilter extends ByteFilter {
     }
 
     @Override
-    ChannelFuture end() {
+    ChannelFuture end(boolean isRead) {
         hasEnded = true;
+        send();
         ChannelPromise left = newPromise();
         ending = left;
-        endAnswered(true);
+        endAnswered(isRead);
         return left;
     }
 
     /**
-     * Ends this side when the codec awaits no answer, or what comes is not read any more. One that found the socket closed
+     * Ends this side when the codec awaits no answer, or what comes is not read. One that found the socket closed
      * would have the system throw away what is on its way.
      */
     private void endAnswered(boolean isRead) {

@@ -278,6 +278,11 @@ final class NativeUdpSender implements UdpSender {
         } else {
             failFrom(0, "the UDP socket is closed", false);
         }
+        discard();
+    }
+
+    @Override
+    public void discard() {
         count = 0;
         pieces = 0;
         Arrays.fill(latest, (byte) 0);

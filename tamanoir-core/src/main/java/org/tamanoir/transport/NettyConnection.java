@@ -347,7 +347,7 @@ final class NettyConnection implements TcpConnection {
             return;
         }
         through(filter, each -> {
-            ending = each.end();
+            ending = each.end(reads.isWanted());
             ending.addListener(left -> {
                 if (left.isSuccess()) {
                     endOutput();

@@ -183,7 +183,7 @@ final class TlsFilter extends ByteFilter {
     }
 
     @Override
-    ChannelFuture end() throws SSLException {
+    ChannelFuture end(boolean isRead) throws SSLException {
         flush();
         session.endOutput();
         seal(NOTHING);

@@ -73,6 +73,9 @@ public interface UdpSender {
         return false;
     }
 
+    /** Forgets what was added and has not left: where datagrams are collected, all since the last flush. */
+    default void discard() {}
+
     /** Sends all that was added; waits, bounded, while the socket's send buffer is full. */
     void flush();
 

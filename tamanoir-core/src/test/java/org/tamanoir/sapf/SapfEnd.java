@@ -95,6 +95,18 @@ final class SapfEnd implements AutoCloseable {
     }
 
     void send(SapfEnd to, byte[]... datagrams) {
+        add(to, datagrams);
+        sender.flush();
+        assertThat(sender.failedPackets()).as(sender.lastError()).isZero();
+    }
+
+    /** Adds datagrams, and forgets them. */
+    void discard(SapfEnd to, byte[]... datagrams) {
+        add(to, datagrams);
+        sender.discard();
+    }
+
+    private void add(SapfEnd to, byte[]... datagrams) {
         int at = 0;
         for (byte[] datagram : datagrams) {
             memory.put(at, datagram);
@@ -108,8 +120,6 @@ final class SapfEnd implements AutoCloseable {
                     address.getPort());
             at += datagram.length;
         }
-        sender.flush();
-        assertThat(sender.failedPackets()).as(sender.lastError()).isZero();
     }
 
     /** Returns the packets of the datagrams that wait, once one does; what is not for this end's user is left out. */

@@ -83,6 +83,20 @@ class SapfMemoryTest {
     }
 
     @Test
+    void whatIsForgottenLeavesItsMemoryToOthers() throws IOException {
+        int most = 512 << 10;
+        BatchMemory memory = new BatchMemory(most);
+        try (SapfEnd asking = SapfEnd.between(clockNs, node.address(), memory)) {
+            asking.bind(node, PACKET);
+            for (int i = 0; i < 10; i++) {
+                asking.discard(node, SapfEnd.packet(1, "forgotten"));
+            }
+            assertThat(memory.larger(null, 0, most)).as("all of it").isNotNull();
+            assertThat(asking.sapf.statistics().packetsOut()).isZero();
+        }
+    }
+
+    @Test
     void whoIsAskedHasTheMemoryToAnswerFromTheStart() throws IOException {
         sender.send(node, PACKET);
         assertThat(node.receive()).containsExactly(PACKET);

@@ -83,6 +83,24 @@ class UdpNativeTest {
     }
 
     @Test
+    void whatIsForgottenDoesNotLeave() throws IOException {
+        ByteBuffer data = UdpTesting.pattern(400);
+        try (UdpSocket sending = open("127.0.0.1");
+                UdpSocket receiving = open("127.0.0.1")) {
+            UdpSender sender = sending.newSender();
+            UdpTesting.add(sender, data, 0, 100, receiving);
+            UdpTesting.add(sender, data, 100, 100, receiving);
+            sender.discard();
+            UdpTesting.add(sender, data, 200, 100, receiving);
+            sender.flush();
+            List<Datagram> got = UdpTesting.receive(receiving, 1);
+            assertThat(got).hasSize(1);
+            assertThat(got.get(0).bytes()).isEqualTo(UdpTesting.copy(data, 200, 100));
+            assertThat(sender.sentPackets()).isOne();
+        }
+    }
+
+    @Test
     void datagramsToManyReceiversInTurnAreJoinedForEach() throws IOException {
         ByteBuffer data = UdpTesting.pattern(400_000);
         List<UdpSocket> receivers = new ArrayList<>();

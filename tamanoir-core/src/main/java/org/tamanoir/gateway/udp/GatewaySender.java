@@ -1,6 +1,7 @@
 package org.tamanoir.gateway.udp;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.platform.Platform;
@@ -64,8 +65,12 @@ public final class GatewaySender implements UdpSender {
         if (flow == null) {
             return flows.isClosed() ? DropReason.SHUTDOWN : DropReason.STREAM_LIMIT;
         }
-        if (socket(flow) == null) {
+        UdpSocket socket = socket(flow);
+        if (socket == null) {
             return DropReason.NEXT_HOP_UNREACHABLE;
+        }
+        if (sender == null) { // Before the packet is added, or waits for its link.
+            sender = scarce.make(() -> farSide.newSender(socket));
         }
         if (flow.sent(answerBytes)) {
             flows.prove(flow);
@@ -107,11 +112,7 @@ public final class GatewaySender implements UdpSender {
             flush();
             current = flow;
         }
-        UdpSender through = sender;
-        if (through == null) {
-            through = scarce.make(() -> farSide.newSender(socket));
-            sender = through;
-        }
+        UdpSender through = Objects.requireNonNull(sender); // begin has made it.
         through.through(socket);
         through.markAs(trafficOctet);
         int header = GatewaySocket.headerOctets(buffer, offset, length);
@@ -122,6 +123,13 @@ public final class GatewaySender implements UdpSender {
     @Override
     public void markAs(int trafficOctet) {
         this.trafficOctet = trafficOctet;
+    }
+
+    @Override
+    public void discard() {
+        if (sender != null) {
+            sender.discard();
+        }
     }
 
     @Override
