@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -70,16 +71,16 @@ class KernelRoutesTest {
     }
 
     private void follow() throws Exception {
-        follow(16 << 20);
+        follow(16 << 20, KernelRoutes.PERIOD, events::add);
     }
 
-    private void follow(int bufferBytes) throws Exception {
-        follow(bufferBytes, KernelRoutes.PERIOD);
+    private void follow(int bufferBytes, Duration period, Consumer<String> told) throws Exception {
+        following = namespaces.in(here, () -> KernelRoutes.start(100, Set.of(BIRD), feed, told, bufferBytes, period));
     }
 
-    private void follow(int bufferBytes, Duration period) throws Exception {
-        following = namespaces.in(
-                here, () -> KernelRoutes.start(100, Set.of(BIRD), feed, events::add, bufferBytes, period));
+    /** Has all routes be read anew. */
+    private void removeAnAddress() {
+        namespaces.run(here, "ip addr add 192.0.2.8/24 dev d0; ip addr del 192.0.2.8/24 dev d0");
     }
 
     /** Changes a route of table 100, bird's unless the words name another protocol. */
@@ -160,30 +161,42 @@ class KernelRoutesTest {
         Prefix stays = Prefix.parse("10.0.0.1");
         AtomicBoolean wasAway = new AtomicBoolean();
         AtomicBoolean isDone = new AtomicBoolean();
-        follow(1);
+        AtomicBoolean isHeld = new AtomicBoolean();
+        AtomicBoolean goesOn = new AtomicBoolean();
+        follow(1, KernelRoutes.PERIOD, line -> {
+            events.add(line);
+            if (line.endsWith("for an address was removed")) {
+                isHeld.set(true);
+                eventually().untilTrue(goesOn);
+            }
+        });
         Thread reader = new Thread(() -> {
             while (!isDone.get()) {
                 wasAway.compareAndSet(false, table.lookup(stays.high(), stays.low()) == null);
             }
         });
         reader.start();
-        // The smallest buffer holds a few notifications: some of a thousand are lost.
-        for (int i = 0; i < 3; i++) {
+        try {
+            removeAnAddress();
+            eventually().untilTrue(isHeld);
+            // Nobody reads now, and the smallest buffer holds a few notifications: the last are lost.
             batch("add", 200, 1_000);
             batch("del", 200, 1_000);
-        }
-        batch("del", 100, 100);
-        batch("add", 2_000, 10);
-        try {
+            batch("del", 100, 100);
+            batch("add", 2_000, 10);
+            goesOn.set(true);
+            eventually()
+                    .untilAsserted(
+                            () -> assertThat(events).anyMatch(line -> line.endsWith("for notifications were lost")));
             eventually()
                     .untilAsserted(() -> assertThat(table.size())
                             .as("%s %s", feed.status(), events)
                             .isEqualTo(110));
         } finally {
+            goesOn.set(true);
             isDone.set(true);
             reader.join();
         }
-        assertThat(events).anyMatch(line -> line.endsWith("for notifications were lost"));
         assertThat(wasAway).isFalse();
     }
 
@@ -310,7 +323,7 @@ class KernelRoutesTest {
 
     @Test
     void whatGivesNoSignIsFoundWhenAPeriodHasPassed() throws Exception {
-        follow(16 << 20, Duration.ofSeconds(1));
+        follow(16 << 20, Duration.ofSeconds(1), events::add);
         route("add 10.1.0.0/16 via 192.0.2.7 proto static");
         route("append 10.1.0.0/16 via 192.0.2.1");
         awaitPort(1);
@@ -344,7 +357,7 @@ class KernelRoutesTest {
         others.start();
         reader.start();
         while (!isDone.get()) {
-            namespaces.run(here, "ip addr add 192.0.2.8/24 dev d0; ip addr del 192.0.2.8/24 dev d0");
+            removeAnAddress();
         }
         reader.join();
         others.join();
