@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * RTCP (RFC 3550, 6): packets one behind the other, the first a report of a sender or receiver, or whatever RFC 5506
- * allows. Of SRTCP (RFC 3711, 3.4) all behind the first 8 octets is encrypted, with a trailer: so what is behind the
- * first packet is read as far as it makes sense. Stateless.
+ * allows. Of SRTCP (RFC 3711, 3.4) all behind the first 8 octets is encrypted, with a trailer: so nothing is wrong with
+ * padding or a reason there, and what is behind the first packet is read as far as it makes sense. Stateless.
  */
 final class RtpControl {
     private static final int SENDER_REPORT = 200;
@@ -19,15 +19,8 @@ final class RtpControl {
 
     private RtpControl() {}
 
-    /** What was said. */
-    interface Said {
-        void report(int ssrc, RtpReport report);
-
-        void bye(int ssrc);
-    }
-
     /** Reads a datagram's packets; returns null, or what is wrong with the first: then nothing has been said. */
-    static @Nullable String read(ByteBuffer memory, int at, int octets, Said said) {
+    static @Nullable String read(ByteBuffer memory, int at, int octets, RtcpListener said) {
         int end = at + octets;
         int next = at;
         String wrong;
@@ -45,7 +38,7 @@ final class RtpControl {
         return HEAD_OCTETS * (1 + (memory.getShort(at + 2) & 0xFFFF));
     }
 
-    private static @Nullable String readNext(ByteBuffer memory, int at, int end, Said said) {
+    private static @Nullable String readNext(ByteBuffer memory, int at, int end, RtcpListener said) {
         if (end - at < HEAD_OCTETS) {
             return "RTCP of " + (end - at) + " octets: at least 4 are wanted";
         }
@@ -54,27 +47,14 @@ final class RtpControl {
         if (first >> 6 != 2 || length > end - at) {
             return "RTCP of another version than 2, or beyond its datagram";
         }
-        int padding = 0;
-        if ((first & 0x20) != 0) {
-            padding = memory.get(at + length - 1) & 0xFF;
-            if (at + length != end) {
-                return "RTCP with padding in the midst";
-            }
-            if (padding == 0 || padding % HEAD_OCTETS != 0 || padding > length - HEAD_OCTETS) {
-                return "RTCP with padding of " + padding + " octets: a multiple of 4 that it has is wanted";
-            }
-        }
-        return readOne(memory, at, length - padding, memory.get(at + 1) & 0xFF, first & 0x1F, said);
+        return readOne(memory, at, length, memory.get(at + 1) & 0xFF, first & 0x1F, said);
     }
 
-    private static @Nullable String readOne(ByteBuffer memory, int at, int length, int type, int count, Said said) {
+    private static @Nullable String readOne(
+            ByteBuffer memory, int at, int length, int type, int count, RtcpListener said) {
         if (type == BYE) {
-            int reason = HEAD_OCTETS + count * SSRC_OCTETS;
-            if (reason > length) {
+            if (HEAD_OCTETS + count * SSRC_OCTETS > length) {
                 return "RTCP BYE of " + count + " sources beyond its end";
-            }
-            if (reason < length && reason + 1 + (memory.get(at + reason) & 0xFF) > length) {
-                return "RTCP BYE with a reason beyond its end";
             }
             for (int i = 0; i < count; i++) {
                 said.bye(memory.getInt(at + HEAD_OCTETS + i * SSRC_OCTETS));

@@ -20,7 +20,9 @@ import org.tamanoir.anep.Packet;
  * <p>Thread contract: one thread. It holds until what it was read from changes; nothing is allocated.
  */
 public final class RtpPacket {
-    static final int FIXED_OCTETS = 12;
+    /** Of the header of every RTP packet. */
+    public static final int FIXED_OCTETS = 12;
+
     private static final int VERSION = 2;
     private static final int WORD = 4;
 
@@ -72,11 +74,9 @@ public final class RtpPacket {
             return "CSRCs or an extension beyond its end";
         }
         int padding = (first & 0x20) == 0 ? 0 : memory.get(at + octets - 1) & 0xFF;
-        if (padding > octets - header || (first & 0x20) != 0 && padding == 0) {
-            return "padding of no octet, or beyond its header";
-        }
         headerOctets = header;
-        mediaOctets = octets - header - padding;
+        // Of SRTP the last octet may say anything: padding is encrypted, and a tag behind it (RFC 3711, 3.1).
+        mediaOctets = octets - header - (padding > octets - header ? 0 : padding);
         return null;
     }
 
@@ -88,9 +88,12 @@ public final class RtpPacket {
         return known;
     }
 
-    /** Reads RTCP, and says what it says, as {@link RtpControl#read}. */
-    @Nullable
-    String readControl(RtpControl.Said said) {
+    /**
+     * Reads RTCP, and says what it says.
+     *
+     * @return null, or in a few words what is wrong with its first packet: nothing has been said then
+     */
+    public @Nullable String readControl(RtcpListener said) {
         return RtpControl.read(memory(), at, octets, said);
     }
 
@@ -134,7 +137,7 @@ public final class RtpPacket {
         return headerOctets;
     }
 
-    /** Returns the octets of the media, without padding. */
+    /** Returns the octets of the media, without padding; all behind the header where padding says more than that. */
     public int mediaOctets() {
         return mediaOctets;
     }

@@ -84,7 +84,7 @@ public final class RtpSources {
     }
 
     /** Takes what RTCP of the sender in {@link #asked} says. */
-    private final class Said implements RtpControl.Said {
+    private final class Said implements RtcpListener {
         @Override
         public void report(int ssrc, RtpReport report) {
             RtpSource known = bySsrc.get(ssrc);

@@ -3,6 +3,7 @@ package org.tamanoir.cluster.reflect;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.qdisc.TokenBucket;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.rtp.RtpReport;
 
 /** A member of one session, with what it sent and what it was sent. One thread. */
 final class Member {
@@ -50,12 +51,9 @@ final class Member {
     /** Whether RTCP goes to the port behind: one that joined has proven its own alone, until something comes from there. */
     boolean usesPortBehind;
 
-    /** The highest loss of its last receiver report, in 1/256, of all sources; -1 = it made none. */
-    int reportedLoss = -1;
-    /** Packets that it said to miss of that source. */
-    int reportedLost;
-    /** In timestamp units. */
-    long reportedJitter;
+    /** What its last receiver report said of the source that it misses most of; null = it made none. */
+    @Nullable
+    RtpReport report;
 
     Member(MemberConfig config, Origin origin, long nowNs) {
         this.config = config;

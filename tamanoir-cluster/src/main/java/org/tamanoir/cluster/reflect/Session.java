@@ -10,6 +10,8 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.qdisc.TokenBucket;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.Prefix;
+import org.tamanoir.rtp.RtpPacket;
+import org.tamanoir.rtp.RtpReport;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpRefusals;
 import org.tamanoir.transport.UdpSender;
@@ -62,6 +64,10 @@ final class Session {
     private final Cookies cookies;
     private final TokenBucket joins;
     private final Packet packet = new Packet();
+    private final RtpPacket rtp = new RtpPacket();
+    /** Of the RTCP that is being read, what is said of the source with the highest loss. */
+    private @Nullable RtpReport worst;
+
     private final long secret;
     private boolean isAnswering;
     private int inputPort;
@@ -268,31 +274,39 @@ final class Session {
     private void datagram(ByteBuffer buffer, int at, int bytes, UdpSender sender, int portOffset, long nowNs) {
         if (portOffset == 0 && Cookies.isMessage(buffer, at, bytes)) {
             joinOrQuit(buffer, at, sender, nowNs);
-        } else if (!maySend() && !(mayReport() && Rtp.isRtcp(buffer, at, bytes))) {
+        } else if (config.format() == Format.RTP) {
+            rtp(buffer, at, bytes, sender, portOffset, nowNs);
+        } else if (!maySend()) {
             refused.drop(ReflectDrop.NOT_ALLOWED, 1);
         } else if (config.format() == Format.ANEP) {
             anep(buffer, at, bytes, sender, nowNs);
-        } else if (config.format() == Format.UDP) {
+        } else {
             goOn(buffer, at, bytes, bytes, 1, Member.NO_SSRC, 0, sender, 0, nowNs);
-        } else if (Rtp.isRtcp(buffer, at, bytes)) {
-            rtcp(buffer, at, bytes, sender, portOffset, nowNs);
-        } else if (portOffset == 0 && Rtp.isRtp(buffer, at, bytes)) {
-            rtp(buffer, at, bytes, sender, nowNs);
+        }
+    }
+
+    private void rtp(ByteBuffer buffer, int at, int bytes, UdpSender sender, int portOffset, long nowNs) {
+        boolean isRead = rtp.read(buffer, at, bytes) == null;
+        boolean isControl = isRead && rtp.isControl();
+        if (!maySend() && !(isControl && mayReport())) {
+            refused.drop(ReflectDrop.NOT_ALLOWED, 1);
+        } else if (isControl) {
+            control(buffer, at, bytes, sender, portOffset, nowNs);
+        } else if (isRead && portOffset == 0) {
+            media(buffer, at, bytes, sender, nowNs);
         } else {
             refused.drop(ReflectDrop.MALFORMED, 1);
         }
     }
 
-    private void rtp(ByteBuffer buffer, int at, int bytes, UdpSender sender, long nowNs) {
-        int sequence = buffer.getShort(at + 2) & 0xFFFF;
-        int timestamp = buffer.getInt(at + 4);
-        int ssrc = buffer.getInt(at + 8);
-        if (seen.isAgain(key(buffer, at, bytes, Rtp.HEADER_BYTES + KEY_BYTES), nowNs, Seen.HORIZON_NS)) {
+    private void media(ByteBuffer buffer, int at, int bytes, UdpSender sender, long nowNs) {
+        int ssrc = rtp.ssrc();
+        if (seen.isAgain(key(buffer, at, bytes, RtpPacket.FIXED_OCTETS + KEY_BYTES), nowNs, Seen.HORIZON_NS)) {
             refused.drop(ReflectDrop.LOOP, 1);
             return;
         }
         RtpSource stream = sources.of(ssrc);
-        stream.packet(sequence, timestamp, nowNs);
+        stream.packet(rtp.sequence(), rtp.timestamp(), nowNs);
         stream.high = high;
         stream.low = low;
         stream.port = port;
@@ -303,15 +317,27 @@ final class Session {
         goOn(buffer, at, bytes, bytes, 1, ssrc & 0xFFFF_FFFFL, 0, sender, 0, nowNs);
     }
 
-    private void rtcp(ByteBuffer buffer, int at, int bytes, UdpSender sender, int portOffset, long nowNs) {
+    private void control(ByteBuffer buffer, int at, int bytes, UdpSender sender, int portOffset, long nowNs) {
         if (seen.isAgain(key(buffer, at, bytes, bytes), nowNs, Seen.RTCP_HORIZON_NS)) {
             refused.drop(ReflectDrop.LOOP, 1);
             return;
         }
-        if (source != null) {
-            Rtp.noteReports(buffer, at, bytes, source);
+        worst = null;
+        if (rtp.readControl(this::note) != null) {
+            refused.drop(ReflectDrop.MALFORMED, 1);
+            return;
+        }
+        if (source != null && worst != null) {
+            source.report = worst;
         }
         goOn(buffer, at, bytes, bytes, 1, Member.NO_SSRC, 0, sender, portOffset, nowNs);
+    }
+
+    private void note(int ssrc, RtpReport report) {
+        RtpReport before = worst;
+        if (before == null || report.fractionLost() > before.fractionLost()) {
+            worst = report;
+        }
     }
 
     private void anep(ByteBuffer buffer, int at, int bytes, UdpSender sender, long nowNs) {

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.rtp.RtpReport;
 
 /**
  * A session as it is: {@code datagramsIn = reflected + control + refused}, {@code asked = sent + dropped}.
@@ -125,6 +126,7 @@ public record SessionStatus(
 
     private static MemberStatus of(Member member, long nowNs) {
         Counts copies = member.copies;
+        RtpReport report = member.report;
         return new MemberStatus(
                 Addresses.text(member.config.address()),
                 member.origin.name().toLowerCase(Locale.ROOT),
@@ -138,9 +140,9 @@ public record SessionStatus(
                 copies.sent(),
                 copies.sentBytes,
                 copies.dropped(),
-                member.reportedLoss < 0
+                report == null
                         ? null
-                        : new ReceiverReport(member.reportedLoss / 2.56, member.reportedLost, member.reportedJitter));
+                        : new ReceiverReport(report.fractionLost() / 2.56, report.lost(), report.jitter()));
     }
 
     private static SourceStatus of(RtpSource source) {

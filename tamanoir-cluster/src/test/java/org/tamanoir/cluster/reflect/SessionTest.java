@@ -324,6 +324,19 @@ class SessionTest {
         assertThat(status.members().get(1).report()).isEqualTo(new SessionStatus.ReceiverReport(25, 12, 300));
     }
 
+    /** Of SRTP (RFC 3711) padding is encrypted, and the header is not. */
+    @Test
+    void whatLiesAboutItsHeaderIsMalformedAndPaddingMaySayAnything() {
+        Session session = session(Format.RTP, 1, 2);
+        byte[] padded = rtp(77, 1, 1, "any");
+        padded[0] = (byte) 0xA0;
+        byte[] lying = rtp(77, 2, 2, "no room for CSRCs");
+        lying[0] = (byte) 0x8F;
+        Wire media = wire(session).in(1, padded).in(1, lying).run(0);
+        assertThat(media.take(2)).containsExactly(Wire.text(padded));
+        assertThat(balanced(session).refused()).isEqualTo(Map.of("MALFORMED", 1L));
+    }
+
     @Test
     void whoOnlyReceivesMaySendReceiverReportsAndNoStream() {
         Session session =

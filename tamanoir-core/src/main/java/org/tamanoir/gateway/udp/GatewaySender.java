@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.transport.NoMemoryException;
 import org.tamanoir.transport.ScarceMemory;
 import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
@@ -55,6 +56,8 @@ public final class GatewaySender implements UdpSender {
     /**
      * Takes note of a packet of this sender, which is added next or later, and for which so many octets may come back;
      * returns why it cannot go.
+     *
+     * @throws NoMemoryException if there is none to send with
      */
     @Nullable
     public DropReason begin(long high, long low, int port, long answerBytes) {
