@@ -1,12 +1,14 @@
 package org.tamanoir.services.extra.multicast;
 
+import java.util.concurrent.TimeUnit;
 import org.tamanoir.services.extra.multicast.Window.Place;
 
 /**
  * The branches that get a flow, how far each has come by its own word, and what they asked for.
  *
  * <p>What one may be sent again is bounded: by a window of packets at first, and one more for each packet that it is
- * sent, a window at most. So asking draws no more than twice what comes anyway.
+ * sent, a window at most. So asking draws no more than twice what comes anyway; and a sixteenth of a window each second, so
+ * that who asks for what was lost again gets it when the flow is quiet, too.
  *
  * <p>Thread contract: one thread.
  */
@@ -14,9 +16,14 @@ final class Audience {
     /** Packets that one report can ask for. */
     static final int MAX_ASKED = 1024;
 
+    private static final long REFILL_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final int REFILLS_A_WINDOW = 16;
+    private static final long NEVER = Long.MIN_VALUE;
+
     private final Window window;
     private final long[] next = new long[Branches.MAX];
     private final int[] credits = new int[Branches.MAX];
+    private long refilledNs = NEVER;
     private long members;
     /** Of whom something is to be told that they could not know. */
     private long uninformed;
@@ -59,6 +66,19 @@ final class Audience {
     void sent(Branch branch) {
         if (credits[branch.index()] < window.packets()) {
             credits[branch.index()]++;
+        }
+    }
+
+    /** Gives all what they get for the time that has passed. */
+    void refill(long nowNs) {
+        if (refilledNs == NEVER) {
+            refilledNs = nowNs;
+        }
+        if (nowNs - refilledNs >= REFILL_NS) {
+            refilledNs = nowNs;
+            for (int i = 0; i < credits.length; i++) {
+                credits[i] = Math.min(window.packets(), credits[i] + window.packets() / REFILLS_A_WINDOW);
+            }
         }
     }
 

@@ -25,8 +25,9 @@ final class Rounds {
     /** Does it. */
     void go(Flow flow, long nowNs) {
         progress.settle(flow);
-        repair(flow);
         Audience audience = flow.audience();
+        audience.refill(nowNs);
+        repair(flow);
         for (long left = audience.takeLetGo(); left != 0; left &= left - 1) {
             outlet.letGo(flow, branches.get(Long.numberOfTrailingZeros(left)));
             counts.letGo.add(1);

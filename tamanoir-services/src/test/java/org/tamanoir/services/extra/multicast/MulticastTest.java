@@ -124,7 +124,7 @@ class MulticastTest {
         give(root, 100, 10);
         MulticastHeader data = head(said.get(0));
         int all = Integer.MAX_VALUE;
-        for (int i = 0; i < 50; i++) {
+        for (int i = 0; i < 20; i++) {
             root.give(report(data, 1, 0, all, 0, all, -1, -1, all, all, Integer.MIN_VALUE, Integer.MIN_VALUE));
             root.give(report(data, MulticastHeader.MAX_SEQUENCE, 0, all));
             network.run(Duration.ofMillis(20));
@@ -135,6 +135,12 @@ class MulticastTest {
         root.give(report(data, 1, 50, 50));
         network.run(Duration.ofMillis(20));
         assertThat(root.count("repairs")).as("one more for each packet").isEqualTo(128 + 10);
+        network.run(Duration.ofSeconds(1));
+        root.give(report(data, 1, 50, 50));
+        network.run(Duration.ofMillis(20));
+        assertThat(root.count("repairs"))
+                .as("a sixteenth of the window more each second")
+                .isEqualTo(128 + 10 + 8);
     }
 
     @Test
