@@ -17,7 +17,8 @@ import org.tamanoir.anep.Packet;
  *               with padding the last octet says how many are padding, itself among them
  * </pre>
  *
- * <p>Thread contract: one thread. It holds until what it was read from changes; nothing is allocated.
+ * <p>Thread contract: one thread. It holds until what it was read from changes; nothing is allocated, but for
+ * {@link #readControl}.
  */
 public final class RtpPacket {
     /** Of the header of every RTP packet. */
@@ -89,7 +90,7 @@ public final class RtpPacket {
     }
 
     /**
-     * Reads RTCP, and says what it says.
+     * Reads RTCP, and says what it says; only of what {@link #isControl}. A report is made for each that it has.
      *
      * @return null, or in a few words what is wrong with its first packet: nothing has been said then
      */

@@ -30,10 +30,26 @@ final class RtpSources {
         return known;
     }
 
+    /** Returns whether there is such a source. */
+    boolean has(int ssrc) {
+        int first = first(ssrc);
+        for (int i = first; i < first + WAYS; i++) {
+            RtpSource there = places[i];
+            if (there != null && there.ssrc == ssrc) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static int first(int ssrc) {
+        return WAYS * ((int) (Seen.mix(ssrc, 0) >>> 40) & SETS - 1);
+    }
+
     private RtpSource find(int ssrc) {
-        int first = (int) (Seen.mix(ssrc, 0) >>> 40) & SETS - 1;
-        int place = first * WAYS;
-        for (int i = first * WAYS; i < (first + 1) * WAYS; i++) {
+        int first = first(ssrc);
+        int place = first;
+        for (int i = first; i < first + WAYS; i++) {
             RtpSource there = places[i];
             if (there != null && there.ssrc == ssrc) {
                 return there;

@@ -64,7 +64,7 @@ final class Session {
     private final Cookies cookies;
     private final TokenBucket joins;
     private final Packet packet = new Packet();
-    private final RtpPacket rtp = new RtpPacket();
+    private final RtpPacket reader = new RtpPacket();
     /** Of the RTCP that is being read, what is said of the source with the highest loss. */
     private @Nullable RtpReport worst;
 
@@ -275,7 +275,7 @@ final class Session {
         if (portOffset == 0 && Cookies.isMessage(buffer, at, bytes)) {
             joinOrQuit(buffer, at, sender, nowNs);
         } else if (config.format() == Format.RTP) {
-            rtp(buffer, at, bytes, sender, portOffset, nowNs);
+            mediaOrControl(buffer, at, bytes, sender, portOffset, nowNs);
         } else if (!maySend()) {
             refused.drop(ReflectDrop.NOT_ALLOWED, 1);
         } else if (config.format() == Format.ANEP) {
@@ -285,28 +285,28 @@ final class Session {
         }
     }
 
-    private void rtp(ByteBuffer buffer, int at, int bytes, UdpSender sender, int portOffset, long nowNs) {
-        boolean isRead = rtp.read(buffer, at, bytes) == null;
-        boolean isControl = isRead && rtp.isControl();
+    private void mediaOrControl(ByteBuffer buffer, int at, int bytes, UdpSender sender, int portOffset, long nowNs) {
+        boolean isRead = reader.read(buffer, at, bytes) == null;
+        boolean isControl = isRead && reader.isControl();
         if (!maySend() && !(isControl && mayReport())) {
             refused.drop(ReflectDrop.NOT_ALLOWED, 1);
         } else if (isControl) {
-            control(buffer, at, bytes, sender, portOffset, nowNs);
+            rtcp(buffer, at, bytes, sender, portOffset, nowNs);
         } else if (isRead && portOffset == 0) {
-            media(buffer, at, bytes, sender, nowNs);
+            rtp(buffer, at, bytes, sender, nowNs);
         } else {
             refused.drop(ReflectDrop.MALFORMED, 1);
         }
     }
 
-    private void media(ByteBuffer buffer, int at, int bytes, UdpSender sender, long nowNs) {
-        int ssrc = rtp.ssrc();
+    private void rtp(ByteBuffer buffer, int at, int bytes, UdpSender sender, long nowNs) {
+        int ssrc = reader.ssrc();
         if (seen.isAgain(key(buffer, at, bytes, RtpPacket.FIXED_OCTETS + KEY_BYTES), nowNs, Seen.HORIZON_NS)) {
             refused.drop(ReflectDrop.LOOP, 1);
             return;
         }
         RtpSource stream = sources.of(ssrc);
-        stream.packet(rtp.sequence(), rtp.timestamp(), nowNs);
+        stream.packet(reader.sequence(), reader.timestamp(), nowNs);
         stream.high = high;
         stream.low = low;
         stream.port = port;
@@ -317,13 +317,13 @@ final class Session {
         goOn(buffer, at, bytes, bytes, 1, ssrc & 0xFFFF_FFFFL, 0, sender, 0, nowNs);
     }
 
-    private void control(ByteBuffer buffer, int at, int bytes, UdpSender sender, int portOffset, long nowNs) {
+    private void rtcp(ByteBuffer buffer, int at, int bytes, UdpSender sender, int portOffset, long nowNs) {
         if (seen.isAgain(key(buffer, at, bytes, bytes), nowNs, Seen.RTCP_HORIZON_NS)) {
             refused.drop(ReflectDrop.LOOP, 1);
             return;
         }
         worst = null;
-        if (rtp.readControl(this::note) != null) {
+        if (reader.readControl(this::note) != null) {
             refused.drop(ReflectDrop.MALFORMED, 1);
             return;
         }
@@ -335,6 +335,9 @@ final class Session {
 
     private void note(int ssrc, RtpReport report) {
         RtpReport before = worst;
+        if (!sources.has(ssrc)) {
+            return; // Of SRTCP it is noise.
+        }
         if (before == null || report.fractionLost() > before.fractionLost()) {
             worst = report;
         }

@@ -313,15 +313,34 @@ class SessionTest {
     @Test
     void rtcpGoesToThePortBehindAndTellsOfLoss() {
         Session session = session(Format.RTP, 10, 20, 30);
+        Wire media = wire(session).in(10, rtp(77, 1, 1, "a")).run(0);
+        assertThat(media.take(20)).hasSize(1);
         Wire control = new Wire(session, 1);
         byte[] report = Sessions.receiverReport(5, 77, 64, 12, 300);
-        control.in(21, report).in(21, report).in(99, report).in(21, "no rtcp").run(0);
+        byte[] lying = report.clone();
+        lying[0] = (byte) 0x82;
+        control.in(21, report)
+                .in(21, report)
+                .in(99, report)
+                .in(21, "no rtcp")
+                .in(21, lying)
+                .run(0);
         assertThat(control.take(11)).containsExactly(Wire.text(report));
         assertThat(control.take(31)).hasSize(1);
         assertThat(control.sent).isEmpty();
         SessionStatus status = balanced(session);
-        assertThat(status.refused()).isEqualTo(Map.of("LOOP", 1L, "MALFORMED", 1L, "NOT_ALLOWED", 1L));
+        assertThat(status.refused()).isEqualTo(Map.of("LOOP", 1L, "MALFORMED", 2L, "NOT_ALLOWED", 1L));
         assertThat(status.members().get(1).report()).isEqualTo(new SessionStatus.ReceiverReport(25, 12, 300));
+    }
+
+    @Test
+    void reportsOfSourcesThatNobodyHasAreNotShown() {
+        Session session = session(Format.RTP, 10, 20);
+        Wire control = new Wire(session, 1);
+        byte[] report = Sessions.receiverReport(5, 77, 64, 12, 300);
+        control.in(21, report).run(0);
+        assertThat(control.take(11)).containsExactly(Wire.text(report));
+        assertThat(balanced(session).members().get(1).report()).isNull();
     }
 
     /** Of SRTP (RFC 3711) padding is encrypted, and the header is not. */
