@@ -146,7 +146,9 @@ public final class Watchdog<I extends Watchdog.Watched> {
             // One slow look, the first one for instance, says little.
             boolean isUrgent = isLimiting || stuckNs < SHORT_PATIENCE_NS;
             long tickNs = isUrgent && instances.size() <= MANY ? SHORT_TICK_NS : TICK_NS;
-            sleep(instances, Math.max(tickNs, Math.min(workedNs, workedBeforeNs) * REST_FACTOR));
+            long restNs = Math.min(workedNs, workedBeforeNs) * REST_FACTOR;
+            // A round is slow where what it is there to end takes the processors.
+            sleep(instances, Math.max(tickNs, Math.min(restNs, stuckNs / 4)));
         }
         workedBeforeNs = workedNs;
     }
