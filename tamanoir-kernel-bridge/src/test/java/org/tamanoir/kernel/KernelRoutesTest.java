@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -162,12 +163,12 @@ class KernelRoutesTest {
         AtomicBoolean wasAway = new AtomicBoolean();
         AtomicBoolean isDone = new AtomicBoolean();
         AtomicBoolean isHeld = new AtomicBoolean();
-        AtomicBoolean goesOn = new AtomicBoolean();
+        CompletableFuture<Void> goesOn = new CompletableFuture<>();
         follow(1, KernelRoutes.PERIOD, line -> {
             events.add(line);
             if (line.endsWith("for an address was removed")) {
                 isHeld.set(true);
-                eventually().untilTrue(goesOn);
+                goesOn.join();
             }
         });
         Thread reader = new Thread(() -> {
@@ -184,7 +185,7 @@ class KernelRoutesTest {
             batch("del", 200, 1_000);
             batch("del", 100, 100);
             batch("add", 2_000, 10);
-            goesOn.set(true);
+            goesOn.complete(null);
             eventually()
                     .untilAsserted(
                             () -> assertThat(events).anyMatch(line -> line.endsWith("for notifications were lost")));
@@ -193,7 +194,7 @@ class KernelRoutesTest {
                             .as("%s %s", feed.status(), events)
                             .isEqualTo(110));
         } finally {
-            goesOn.set(true);
+            goesOn.complete(null);
             isDone.set(true);
             reader.join();
         }
