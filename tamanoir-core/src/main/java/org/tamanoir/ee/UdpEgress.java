@@ -114,12 +114,20 @@ final class UdpEgress implements Egress.Datagrams {
             sender.flush();
             heldPackets = 0;
             memory.release();
-            traffic.out(sender.sentPackets() - sentPackets, sender.sentBytes() - sentBytes);
-            traffic.drop(DropReason.SEND_ERROR, sender.failedPackets() - failedPackets);
-            sentPackets = sender.sentPackets();
-            sentBytes = sender.sentBytes();
-            failedPackets = sender.failedPackets();
+            count();
         }
+    }
+
+    /** Counts what has left, and what the system refused; returns how many packets these are. */
+    private long count() {
+        long sent = sender.sentPackets() - sentPackets;
+        long failed = sender.failedPackets() - failedPackets;
+        traffic.out(sent, sender.sentBytes() - sentBytes);
+        traffic.drop(DropReason.SEND_ERROR, failed);
+        sentPackets += sent;
+        sentBytes = sender.sentBytes();
+        failedPackets += failed;
+        return sent + failed;
     }
 
     @Override
@@ -141,7 +149,7 @@ final class UdpEgress implements Egress.Datagrams {
     public void close(DropReason reason) {
         sender.discard();
         if (heldPackets > 0) {
-            traffic.drop(reason, heldPackets);
+            traffic.drop(reason, heldPackets - count()); // Some leave as they are added.
             heldPackets = 0;
             memory.release();
         }

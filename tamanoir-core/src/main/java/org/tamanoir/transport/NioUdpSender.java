@@ -153,6 +153,11 @@ final class NioUdpSender implements UdpSender {
     }
 
     @Override
+    public void discard() {
+        // What is added has left.
+    }
+
+    @Override
     public void flush() {
         waited = false; // every datagram left, or failed, when it was added
     }

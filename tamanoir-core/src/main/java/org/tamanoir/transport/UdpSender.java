@@ -73,8 +73,8 @@ public interface UdpSender {
         return false;
     }
 
-    /** Forgets what was added and has not left: where datagrams are collected, all since the last flush. */
-    default void discard() {}
+    /** Forgets what was added and has not left. */
+    void discard();
 
     /** Sends all that was added; waits, bounded, while the socket's send buffer is full. */
     void flush();

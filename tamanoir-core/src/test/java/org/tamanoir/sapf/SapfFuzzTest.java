@@ -283,6 +283,9 @@ class SapfFuzzTest {
         }
 
         @Override
+        public void discard() {}
+
+        @Override
         public void flush() {}
 
         @Override

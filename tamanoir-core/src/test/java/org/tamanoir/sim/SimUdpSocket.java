@@ -216,6 +216,12 @@ final class SimUdpSocket implements UdpSocket {
         }
 
         @Override
+        public void discard() {
+            added.clear();
+            receivers.clear();
+        }
+
+        @Override
         public void flush() {
             for (int i = 0; i < added.size(); i++) {
                 byte[] datagram = new byte[added.get(i).remaining()];
@@ -228,8 +234,7 @@ final class SimUdpSocket implements UdpSocket {
                     net.send(datagram, receivers.get(i));
                 }
             }
-            added.clear();
-            receivers.clear();
+            discard();
         }
 
         @Override

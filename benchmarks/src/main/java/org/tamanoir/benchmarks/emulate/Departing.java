@@ -37,6 +37,11 @@ final class Departing implements UdpSender {
     }
 
     @Override
+    public void discard() {
+        added = 0;
+    }
+
+    @Override
     public void flush() {
         for (int i = 0; i < added; i++) {
             departures.departs(buffers[i], offsets[i], lengths[i], highs[i], lows[i], ports[i]);

@@ -163,6 +163,11 @@ public final class GatewaySocket implements UdpSocket {
         }
 
         @Override
+        public void discard() {
+            sender.discard();
+        }
+
+        @Override
         public void flush() {
             sender.flush();
         }
