@@ -21,6 +21,7 @@ import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.BatchMemory;
 import org.tamanoir.transport.StreamCodec;
+import org.tamanoir.transport.UdpHeaders;
 import org.tamanoir.transport.UdpSocket;
 
 /**
@@ -38,7 +39,6 @@ public final class Sapf {
     /** How long connections to a next hop that has not answered in SAPF carry ANEP. */
     static final Duration STREAM_REST = Duration.ofSeconds(60);
 
-    private static final int IP_AND_UDP_OCTETS = 28;
     private static final int HOP_BUDGET_OCTETS = 4 * Option.HOP_BUDGET.words();
 
     private final SapfSettings settings;
@@ -85,7 +85,8 @@ public final class Sapf {
         this.tap = tap;
         this.memory = memory;
         this.maxHeaderOctets = (int) Math.min(
-                HeaderTemplate.MAX_OCTETS, (long) growth * (IP_AND_UDP_OCTETS + Selector.OCTETS) - IP_AND_UDP_OCTETS);
+                HeaderTemplate.MAX_OCTETS,
+                (long) growth * (UdpHeaders.IPV4_BYTES + Selector.OCTETS) - UdpHeaders.IPV4_BYTES);
         this.traffic = new Traffic(tap, "sapf");
         this.issued = new IssuedSelectors(random::nextInt);
         this.asked = new AskedSelectors(settings.nextHops(), random::nextLong);

@@ -170,7 +170,7 @@ final class SapfSender implements UdpSender {
 
     private @Nullable Buffer room() {
         if (batch == null && !isWithout) {
-            batch = sapf.memory().larger(null, 0, MEMORY_OCTETS + Octets.SLACK);
+            batch = sapf.memory().spare(MEMORY_OCTETS + Octets.SLACK);
             isWithout = batch == null;
         }
         return batch;
@@ -198,8 +198,9 @@ final class SapfSender implements UdpSender {
     private void giveOn(Neighbour to) {
         Buffer own = batch;
         if (own != null && next > given) {
-            sender.addRun(own.nio(), given, next - given, runOctets, to.high, to.low, to.port);
-            given = next;
+            int at = given;
+            given = next; // First: nobody else gets what this fails to give on.
+            sender.addRun(own.nio(), at, next - at, runOctets, to.high, to.low, to.port);
         }
     }
 

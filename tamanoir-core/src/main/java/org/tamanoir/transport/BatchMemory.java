@@ -78,6 +78,16 @@ public final class BatchMemory {
         return found.taken();
     }
 
+    /** Returns memory for who can do without; null where it would leave others less than half of all, or there is none. */
+    public @Nullable Buffer spare(int wantedOctets) {
+        synchronized (this) {
+            if (octets - freeOctets + wantedOctets > limitOctets / 2) {
+                return null;
+            }
+        }
+        return larger(null, 0, wantedOctets);
+    }
+
     private @Nullable Buffer find(int wanted) {
         List<Buffer> unfit;
         synchronized (this) {
@@ -125,10 +135,9 @@ public final class BatchMemory {
 
     private @Nullable Buffer make(int wanted) {
         try {
-            return allocator.apply(wanted);
+            return BufferPool.withoutIdle(() -> allocator.apply(wanted));
         } catch (OutOfMemoryError e) {
             // Others have taken it: without what is free, packets are dropped for want of memory.
-            BufferPool.freeIdleOfAll(); // For who asks next.
             synchronized (this) {
                 octets -= wanted;
                 refusedNs = clockNs.getAsLong();

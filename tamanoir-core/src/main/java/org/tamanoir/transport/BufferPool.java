@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -184,45 +185,54 @@ public final class BufferPool implements AutoCloseable {
         askedBytes.addAndGet(bytes);
         try {
             if (exceedsLimit()) {
-                freeIdle();
-                if (exceedsLimit()) {
+                if (!freeIdle() || exceedsLimit()) {
                     throw new NoMemoryException(
                             "no memory for " + bytes + " bytes of packets: " + usedBytes() / 1024
                                     + " KiB of " + limitBytes / 1024
                                     + " are in use; give the JVM more by -XX:MaxDirectMemorySize or -Xmx, or take fewer streams");
                 }
             }
-            return new Buffer(allocator.directBuffer(bytes, bytes));
+            return new Buffer(withoutIdle(() -> allocator.directBuffer(bytes, bytes)));
         } catch (OutOfMemoryError e) {
-            freeIdleOfAll(); // For who asks next.
             throw new NoMemoryException("no memory for " + bytes + " bytes of packets: " + e.getMessage());
         } finally {
             askedBytes.addAndGet(-bytes);
         }
     }
 
-    /** Returns whether the pool exceeds its bound with what is asked for: threads that ask at the same time may find too little room, never too much. */
+    /**
+     * Returns whether the pool exceeds its bound with what is asked for: threads that ask at the same time may find too
+     * little room, never too much.
+     */
     private boolean exceedsLimit() {
         return askedBytes.get() + usedBytes() > limitBytes;
     }
 
     /**
-     * Frees what lies in the pools of this JVM: somebody else has found no direct memory, who has no share in theirs, and
-     * what they keep for a flood that is over would be missing for good.
+     * Has something made that takes direct memory of the JVM. Where there is none left it is tried once more without what
+     * lies in the pools: who has no share in theirs would miss for good what they keep for a flood that is over. To ask in
+     * vain costs a collection, and half a second.
+     *
+     * @throws OutOfMemoryError if there is none
      */
-    static void freeIdleOfAll() {
-        List<BufferPool> all;
-        synchronized (ALL) {
-            all = List.copyOf(ALL);
+    public static <T> T withoutIdle(Supplier<T> maker) {
+        try {
+            return maker.get();
+        } catch (OutOfMemoryError e) {
+            List<BufferPool> all;
+            synchronized (ALL) {
+                all = List.copyOf(ALL);
+            }
+            if (all.stream().filter(BufferPool::freeIdle).count() == 0) {
+                throw e;
+            }
+            return maker.get();
         }
-        all.forEach(BufferPool::freeIdle);
     }
 
-    /** Frees what lies here, since other sizes are wanted. */
-    private void freeIdle() {
-        small.freeIdle();
-        medium.freeIdle();
-        large.freeIdle();
+    /** Frees what lies here; false when nothing does. */
+    private boolean freeIdle() {
+        return small.freeIdle() | medium.freeIdle() | large.freeIdle();
     }
 
     /** Gives a buffer back of which no bytes wait in a connection; others are freed when those have left. */
@@ -326,10 +336,11 @@ public final class BufferPool implements AutoCloseable {
 
         synchronized void close() {
             closed = true;
-            freeIdle();
+            boolean unused = freeIdle();
         }
 
-        synchronized void freeIdle() {
+        synchronized boolean freeIdle() {
+            boolean isAny = idleCount > 0;
             for (int i = 0; i < idleCount; i++) {
                 Buffer buffer = idle[i];
                 if (buffer != null) {
@@ -338,6 +349,7 @@ public final class BufferPool implements AutoCloseable {
             }
             idleCount = 0;
             Arrays.fill(idle, null);
+            return isAny;
         }
     }
 }

@@ -35,7 +35,7 @@ public final class ScarceMemory {
             throw known;
         }
         try {
-            T made = maker.get();
+            T made = BufferPool.withoutIdle(maker);
             lack = null;
             return made;
         } catch (OutOfMemoryError e) {

@@ -65,7 +65,7 @@ public final class UdpPort {
         UdpBatch known = batch;
         if (known == null) {
             try {
-                known = socket.newBatch();
+                known = BufferPool.withoutIdle(socket::newBatch);
             } catch (OutOfMemoryError e) {
                 throw withoutMemory(e);
             }
@@ -88,12 +88,8 @@ public final class UdpPort {
         }
     }
 
-    /**
-     * Frees what pools keep, for who asks next, and returns in one line what memory is missing for a socket, and where it
-     * may come from.
-     */
+    /** Returns in one line what memory is missing for a socket, and where it may come from. */
     public static IOException withoutMemory(OutOfMemoryError e) {
-        BufferPool.freeIdleOfAll();
         return new IOException(
                 "no memory for datagrams: " + e.getMessage()
                         + "; give the JVM more by -XX:MaxDirectMemorySize or -Xmx, or open fewer UDP ports and gateways",

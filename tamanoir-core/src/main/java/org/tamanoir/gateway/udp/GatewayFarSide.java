@@ -24,8 +24,7 @@ import org.tamanoir.transport.UdpSocket;
 /**
  * The far side of a gateway for UDP: gives each flow a socket towards there, and carries back what it answers.
  *
- * <p>Thread contract: {@link #open}, {@link #isLocal} and {@link #close} any thread; all else is the thread's of its own
- * that carries answers. It waits for no room in the send buffer.
+ * <p>Thread contract: any thread. Answers are carried by a thread of its own, which waits for no room in the send buffer.
  */
 final class GatewayFarSide {
     private static final Logger LOG = LoggerFactory.getLogger(GatewayFarSide.class);
