@@ -110,7 +110,7 @@ class DeployConstructorTest extends TcpNodeTesting {
     @Test
     void datagramsOfOtherServicesPassAConstructorThatHangs() throws Exception {
         EeConfig config = UdpTestNode.config(TransportKind.AUTO)
-                .deploying(Duration.ofSeconds(20), Duration.ofMillis(200), 1 << 20);
+                .deploying(Duration.ofSeconds(40), Duration.ofMillis(200), 1 << 20);
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1");
                 UdpTestNode node = UdpTestNode.start(config)) {
             node.services.add(endless);

@@ -31,7 +31,7 @@ import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** Services that would hold up the node's own threads: those are to serve the other streams as before. */
-@Timeout(60)
+@Timeout(240)
 class HostileServiceTest extends TcpNodeTesting {
     private final CountDownLatch released = new CountDownLatch(1);
 

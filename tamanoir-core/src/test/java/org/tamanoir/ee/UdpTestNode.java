@@ -47,6 +47,7 @@ import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.Tiers;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.Transport;
@@ -55,7 +56,7 @@ import org.tamanoir.transport.UdpSockets;
 
 /** A node on free loopback ports, with the services and routes of a test. */
 final class UdpTestNode implements AutoCloseable {
-    static final Duration PATIENCE = Duration.ofSeconds(10);
+    static final Duration PATIENCE = Waiting.PATIENCE;
 
     final RoutingTable routes = new RoutingTable();
     final ServiceCatalog services = new ServiceCatalog();
@@ -113,10 +114,10 @@ final class UdpTestNode implements AutoCloseable {
                 64,
                 hopBudget,
                 inboxBytes,
-                Duration.ofSeconds(5),
-                Duration.ofSeconds(2),
-                Duration.ofSeconds(20),
-                Duration.ofSeconds(2));
+                Waiting.PATIENCE,
+                Waiting.PATIENCE,
+                Waiting.PATIENCE,
+                Waiting.PATIENCE);
     }
 
     static InetSocketAddress at(String host, int port) {

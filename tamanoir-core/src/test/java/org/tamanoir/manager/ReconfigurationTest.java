@@ -51,7 +51,7 @@ import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.Verdict;
 
 /** Changes of many things at once: all of them or nothing, whatever is refused or fails. */
-@Timeout(60)
+@Timeout(240)
 class ReconfigurationTest {
     private static final InetSocketAddress FREE = new InetSocketAddress("127.0.0.1", 0);
     private static final Prefix TEN = Prefix.parse("10.0.0.0/8");
