@@ -105,7 +105,7 @@ final class UdpTestNode implements AutoCloseable {
     }
 
     static EeConfig config(TransportKind kind, FailurePolicy unknownService, int inboxBytes, int hopBudget) {
-        return new EeConfig(
+        EeConfig config = new EeConfig(
                 List.of(at("127.0.0.1", 0)),
                 List.of(at("127.0.0.1", 0)),
                 Anep.DEFAULT_TYPE_ID,
@@ -118,6 +118,7 @@ final class UdpTestNode implements AutoCloseable {
                 Waiting.PATIENCE,
                 Waiting.PATIENCE,
                 Waiting.PATIENCE);
+        return config.deploying(Waiting.PATIENCE, Waiting.PATIENCE, 4 << 20);
     }
 
     static InetSocketAddress at(String host, int port) {
