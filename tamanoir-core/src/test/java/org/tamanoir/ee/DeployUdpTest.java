@@ -360,6 +360,7 @@ class DeployUdpTest {
             end.send(node.udp(), packets(builder, 1));
             eventually().until(() -> made.get() > 0); // Later than a far end waits for a packet.
             assertNext(end, 2, 3, 2);
+            released.countDown();
         } finally {
             released.countDown();
         }
