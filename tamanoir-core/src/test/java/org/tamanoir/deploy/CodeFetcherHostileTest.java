@@ -68,7 +68,7 @@ class CodeFetcherHostileTest {
     }
 
     private CodeFetcher fetcher(CodeFetcherServer... mirrors) {
-        return fetcher(Duration.ofSeconds(40), mirrors);
+        return fetcher(Duration.ofSeconds(20), mirrors);
     }
 
     private CodeFetcher fetcher(Duration total, CodeFetcherServer... mirrors) {
@@ -77,8 +77,8 @@ class CodeFetcherHostileTest {
         CodeFetcher fetcher = new CodeFetcher(
                 new CodeFetcher.Settings(
                         addresses,
-                        Duration.ofSeconds(40),
-                        Duration.ofSeconds(40),
+                        Duration.ofSeconds(1),
+                        Duration.ofSeconds(5),
                         total,
                         MAX_JAR_BYTES,
                         8 << 20,

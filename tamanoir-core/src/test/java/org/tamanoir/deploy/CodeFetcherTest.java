@@ -56,7 +56,7 @@ class CodeFetcherTest {
 
     /** Short idle time, so that what hangs is noticed soon; the others are long enough for a busy machine. */
     private CodeFetcher fetcher(Duration idle, CodeFetcherServer... mirrors) {
-        return fetcher(idle, Duration.ofSeconds(40), Duration.ofMinutes(1), mirrors);
+        return fetcher(idle, Duration.ofSeconds(20), Duration.ofMinutes(1), mirrors);
     }
 
     private CodeFetcher fetcher(Duration idle, Duration total, Duration backOff, CodeFetcherServer... mirrors) {
@@ -65,7 +65,7 @@ class CodeFetcherTest {
         CodeFetcher fetcher = new CodeFetcher(
                 new CodeFetcher.Settings(
                         addresses,
-                        Duration.ofSeconds(40),
+                        Duration.ofSeconds(1),
                         idle,
                         total,
                         4 << 20,
