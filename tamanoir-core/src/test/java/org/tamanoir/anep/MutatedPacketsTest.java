@@ -67,7 +67,7 @@ class MutatedPacketsTest {
     }
 
     @Test
-    @Timeout(value = 30, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    @Timeout(value = 240, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void areDroppedOrStayConsistent() throws Exception {
         long seed = Long.getLong("tamanoir.seed", 19970701);
         List<byte[]> seeds = seeds();

@@ -226,7 +226,7 @@ class ArenaFileTest {
             List<ArenaFile> made = new ArrayList<>();
             for (CompletableFuture<ArenaFile> node : nodes) {
                 try {
-                    made.add(node.get(20, TimeUnit.SECONDS));
+                    made.add(node.get(40, TimeUnit.SECONDS));
                 } catch (ExecutionException e) {
                     assertThat(e).hasRootCauseInstanceOf(IOException.class).hasMessageContaining("; name another");
                 }

@@ -87,7 +87,7 @@ class HmacTest {
                         file.toString())
                 .redirectErrorStream(true)
                 .start();
-        assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(40, TimeUnit.SECONDS)).isTrue();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
         assertThat(said).startsWith(HexFormat.of().formatHex(new Hmac().of(key, packet)));
     }

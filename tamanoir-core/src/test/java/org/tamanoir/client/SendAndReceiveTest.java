@@ -26,9 +26,9 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ParseFault;
 import org.tamanoir.support.Tiers;
 
-@Timeout(20)
+@Timeout(240)
 class SendAndReceiveTest {
-    private static final Duration BOUND = Duration.ofSeconds(10);
+    private static final Duration BOUND = Duration.ofSeconds(40);
 
     private static InetSocketAddress free(String host) throws IOException {
         return new InetSocketAddress(InetAddress.getByName(host), 0);

@@ -20,7 +20,7 @@ import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsSession;
 
 class TlsLayerTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Waiting.PATIENCE;
     private static final int RECORD_BYTES = 1000;
     private static final int ROOM_BYTES = 10;
 
@@ -39,12 +39,12 @@ class TlsLayerTest {
                     BlockingConnection reader = new BlockingConnection(listener.accept(), PATIENCE, server.server())) {
                 reader.shakeHands(PATIENCE);
                 ByteBuffer record = ByteBuffer.allocate(1 << 15);
-                sender.get(10, TimeUnit.SECONDS).send(ByteBuffer.allocate(RECORD_BYTES), record);
+                sender.get(40, TimeUnit.SECONDS).send(ByteBuffer.allocate(RECORD_BYTES), record);
                 int bytes = record.position();
                 raw.write(record.limit(bytes / 2).position(0));
 
                 ByteBuffer target = ByteBuffer.allocate(ROOM_BYTES);
-                assertThat(inVain(reader, target).get(10, TimeUnit.SECONDS)).isZero();
+                assertThat(inVain(reader, target).get(40, TimeUnit.SECONDS)).isZero();
                 raw.write(record.limit(bytes));
                 int read = 0;
                 while (read < RECORD_BYTES) {

@@ -295,13 +295,13 @@ class CodeCacheDiskTest {
                 assertThat(lines.readLine()).isNotNull();
             }
             org.awaitility.Awaitility.await()
-                    .atMost(Duration.ofSeconds(20))
+                    .atMost(Duration.ofSeconds(40))
                     .until(() -> MoreFiles.listFiles(folder.resolve("tmp")).stream()
                             .anyMatch(file -> file.toFile().length() == 100_000));
             assertThatThrownBy(() -> cache(folder)).hasMessageContaining("another process uses it");
         } finally {
             victim.destroyForcibly();
-            assertThat(victim.waitFor(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(victim.waitFor(40, TimeUnit.SECONDS)).isTrue();
         }
 
         server.behaviour = server::serve;

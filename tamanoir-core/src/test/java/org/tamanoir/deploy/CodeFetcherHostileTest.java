@@ -314,7 +314,7 @@ class CodeFetcherHostileTest {
         assertThat(code.source()).isEqualTo("repository " + good.address());
         assertThat(CacheFolder.sha256(code.jar())).isEqualTo(manifest.jarSha256());
         assertThat(dir.resolve("cache/tmp")).isEmptyDirectory();
-        Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> dripping.connections() == 0);
+        Awaitility.await().atMost(Duration.ofSeconds(40)).until(() -> dripping.connections() == 0);
     }
 
     /** Until the client closes. */
@@ -342,7 +342,7 @@ class CodeFetcherHostileTest {
                         .fetch(manifest.id().key(), null))
                 .isInstanceOf(CodeUnavailableException.class)
                 .hasMessageContaining("did not end in its time");
-        Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> server.connections() == 0);
+        Awaitility.await().atMost(Duration.ofSeconds(40)).until(() -> server.connections() == 0);
     }
 
     @Test
@@ -393,9 +393,9 @@ class CodeFetcherHostileTest {
             }
         });
         fetching.start();
-        Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> !server.requests.isEmpty());
+        Awaitility.await().atMost(Duration.ofSeconds(40)).until(() -> !server.requests.isEmpty());
         fetching.interrupt();
-        fetching.join(10_000);
+        fetching.join(40_000);
         assertThat(failure.get()).isInstanceOf(CodeUnavailableException.class).hasMessageContaining("interrupted");
     }
 
@@ -412,9 +412,9 @@ class CodeFetcherHostileTest {
             }
         });
         fetching.start();
-        Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> !server.requests.isEmpty());
+        Awaitility.await().atMost(Duration.ofSeconds(40)).until(() -> !server.requests.isEmpty());
         fetcher.close();
-        fetching.join(10_000);
+        fetching.join(40_000);
         assertThat(failure.get()).isInstanceOf(CodeUnavailableException.class);
     }
 }

@@ -81,7 +81,7 @@ class CodeFetcherTest {
     }
 
     private CodeFetcher fetcher(CodeFetcherServer... mirrors) {
-        return fetcher(Duration.ofSeconds(5), mirrors);
+        return fetcher(Duration.ofSeconds(40), mirrors);
     }
 
     private void assertWhole(ServicePackage code, Manifest manifest) throws IOException {
@@ -142,21 +142,21 @@ class CodeFetcherTest {
             if (request.path().endsWith(".jar")) {
                 strangerIsAsked.countDown();
                 try {
-                    assertThat(mirrorHasSent.await(20, TimeUnit.SECONDS)).isTrue();
+                    assertThat(mirrorHasSent.await(40, TimeUnit.SECONDS)).isTrue();
                 } catch (InterruptedException e) {
                     throw new IOException(e);
                 }
             }
             return stranger.serve(request, out);
         };
-        CodeFetcher fetcher = fetcher(Duration.ofSeconds(20), mirror);
+        CodeFetcher fetcher = fetcher(Duration.ofSeconds(40), mirror);
         var other = Waiting.async(() -> fetcher.search(manifest.id().nameKey()).previousNode(stranger.address()));
-        assertThat(strangerIsAsked.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(strangerIsAsked.await(40, TimeUnit.SECONDS)).isTrue();
 
         assertWhole(fetcher.fetch(manifest.id().key(), null), manifest);
 
         mirrorHasSent.countDown();
-        other.get(20, TimeUnit.SECONDS);
+        other.get(40, TimeUnit.SECONDS);
     }
 
     @Test
@@ -168,14 +168,14 @@ class CodeFetcherTest {
             if (request.path().startsWith("keys/")) {
                 bothAsked.countDown();
                 try {
-                    assertThat(bothAsked.await(10, TimeUnit.SECONDS)).isTrue();
+                    assertThat(bothAsked.await(40, TimeUnit.SECONDS)).isTrue();
                 } catch (InterruptedException e) {
                     throw new IOException(e);
                 }
             }
             return server.serve(request, out);
         };
-        CodeFetcher fetcher = fetcher(Duration.ofSeconds(10), server);
+        CodeFetcher fetcher = fetcher(Duration.ofSeconds(40), server);
         var other = Waiting.async(() -> {
             try {
                 return fetcher.fetch(manifest.id().nameKey(), null);
@@ -184,7 +184,7 @@ class CodeFetcherTest {
             }
         });
         assertWhole(fetcher.fetch(manifest.id().key(), null), manifest);
-        assertWhole(other.get(20, TimeUnit.SECONDS), manifest);
+        assertWhole(other.get(40, TimeUnit.SECONDS), manifest);
         assertThat(server.jarBytes).hasValue(manifest.jarBytes());
     }
 
@@ -308,12 +308,12 @@ class CodeFetcherTest {
     void asksAgainWhenTheBackOffHasEnded() throws Exception {
         Manifest manifest = repository.publish("1.0", FILLING);
         CodeFetcherServer server = server();
-        CodeFetcher fetcher = fetcher(Duration.ofSeconds(5), Duration.ofSeconds(20), Duration.ofMillis(1), server);
+        CodeFetcher fetcher = fetcher(Duration.ofSeconds(40), Duration.ofSeconds(40), Duration.ofMillis(1), server);
         server.behaviour = (request, out) -> false;
         assertThatThrownBy(() -> fetcher.fetch(manifest.id().key(), null)).isInstanceOf(CodeUnavailableException.class);
         server.behaviour = server::serve;
         org.awaitility.Awaitility.await()
-                .atMost(Duration.ofSeconds(10))
+                .atMost(Duration.ofSeconds(40))
                 .ignoreExceptions()
                 .untilAsserted(() -> assertWhole(fetcher.fetch(manifest.id().key(), null), manifest));
     }

@@ -29,7 +29,7 @@ import org.tamanoir.format.FormatId;
 import org.tamanoir.format.Layout;
 
 /** Formats on demand, from servers on real sockets that may do anything. */
-@Timeout(120)
+@Timeout(240)
 class FormatStoreTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final Format FLIGHT = Format.builder(Layout.X86_64)

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(240)
 class HttpCallsTest {
     /** A JVM of its own, since the size of the common pool is settled when it is first used. */
     @Test
@@ -79,7 +79,7 @@ class HttpCallsTest {
             URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/");
             Future<HttpResponse<String>> call =
                     calls.send(HttpRequest.newBuilder(uri).build(), head -> BoundedBody.text(5), () -> {});
-            System.out.println("came: " + call.get(20, TimeUnit.SECONDS).body());
+            System.out.println("came: " + call.get(40, TimeUnit.SECONDS).body());
             System.exit(0);
         }
     }

@@ -29,7 +29,7 @@ import org.tamanoir.service.Service;
 class LoadedServiceTest {
     private static final long UNPACKED = 1 << 20;
     private static final String FOO = "org.example.Foo";
-    private static final Duration BOUND = Duration.ofSeconds(20);
+    private static final Duration BOUND = Duration.ofSeconds(40);
 
     @TempDir
     Path dir;

@@ -13,7 +13,7 @@ import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.TransportKind;
 
 /** What others ask of a reception that is not there any more. */
-@Timeout(20)
+@Timeout(240)
 class AcceptorTest {
     @Test
     void whoWantsToListenIsToldThatTheNodeStops() throws Exception {

@@ -36,7 +36,7 @@ import org.tamanoir.transport.TransportKind;
  * Errors on the node's own threads. They are thrown by the listener that the node tells of its services' incidents, at
  * the moment when a service is put into quarantine or found stuck.
  */
-@Timeout(60)
+@Timeout(240)
 class CoreLossTest {
     private final TestNode.Settings settings = new TestNode.Settings();
     private final CountDownLatch released = new CountDownLatch(1);
@@ -105,7 +105,7 @@ class CoreLossTest {
             node.assertDrops(Map.of(DropReason.NO_INSTANCE, 1L));
             assertServes(node, sink, 1);
             assertThat(node.environment.coreProblems()).isEmpty();
-            node.environment.stop(Duration.ofSeconds(5));
+            node.environment.stop(TestServices.PATIENCE);
         }
     }
 
@@ -132,7 +132,7 @@ class CoreLossTest {
             assertServes(node, sink, 1);
             node.settle();
             assertThat(node.environment.places().taken()).isZero();
-            node.environment.stop(Duration.ofSeconds(5));
+            node.environment.stop(TestServices.PATIENCE);
             node.assertConserved();
         }
     }
@@ -140,7 +140,7 @@ class CoreLossTest {
     @ParameterizedTest
     @MethodSource("kinds")
     void anErrorOverADatagramEndsThatDatagramAlone(TransportKind kind) throws Exception {
-        EeConfig config = UdpTestNode.config(kind).deploying(Duration.ofSeconds(20), Duration.ofMillis(200), 1 << 20);
+        EeConfig config = UdpTestNode.config(kind).deploying(Duration.ofSeconds(40), Duration.ofMillis(200), 1 << 20);
         ServiceDefinition endless = define("endless", () -> {
             hang();
             throw new IllegalStateException("released");
@@ -194,7 +194,7 @@ class CoreLossTest {
             eventually().until(() -> stuck.health().stuck() >= 1);
             assertThat(node.environment.coreProblems()).isEmpty();
             released.countDown();
-            node.environment.stop(Duration.ofSeconds(5));
+            node.environment.stop(TestServices.PATIENCE);
         }
     }
 
@@ -219,7 +219,7 @@ class CoreLossTest {
                     .containsExactly("core thread watchdog has ended: java.lang.NoClassDefFoundError");
             released.countDown();
             node.environment.onIncident(incident -> {});
-            node.environment.stop(Duration.ofSeconds(5));
+            node.environment.stop(TestServices.PATIENCE);
         }
     }
 
@@ -256,7 +256,7 @@ class CoreLossTest {
             }
             node.assertConserved();
             assertServes(node, sink, 1);
-            node.environment.stop(Duration.ofSeconds(5));
+            node.environment.stop(TestServices.PATIENCE);
         }
     }
 }

@@ -24,6 +24,9 @@ import org.tamanoir.transport.TransportKind;
 
 /** Services whose constructors do not return in time. */
 class DeployConstructorTest extends TcpNodeTesting {
+    /** That of services whose constructors return is in time on a slow host, too. */
+    private static final Duration MAKE_TIMEOUT = Duration.ofSeconds(2);
+
     private final CountDownLatch released = new CountDownLatch(1);
     private final AtomicInteger begun = new AtomicInteger();
     private final ServiceDefinition endless = define("endless", () -> {
@@ -51,7 +54,7 @@ class DeployConstructorTest extends TcpNodeTesting {
 
     @Test
     void anEndlessConstructorStopsNoOtherStream() throws IOException {
-        settings.makeTimeout = Duration.ofMillis(200);
+        settings.makeTimeout = MAKE_TIMEOUT;
         TestSink sink = sink();
         TestNode node = node(MARK, endless).toHost(sink.address());
         for (int i = 0; i < 3; i++) {
@@ -80,7 +83,7 @@ class DeployConstructorTest extends TcpNodeTesting {
 
     @Test
     void aStreamsSecondServiceMayHangInItsConstructor() throws IOException {
-        settings.makeTimeout = Duration.ofMillis(200);
+        settings.makeTimeout = MAKE_TIMEOUT;
         TestSink sink = sink();
         TestNode node = node(MARK, endless).toHost(sink.address());
         AnepSender sender = sender(node);
@@ -109,8 +112,8 @@ class DeployConstructorTest extends TcpNodeTesting {
 
     @Test
     void datagramsOfOtherServicesPassAConstructorThatHangs() throws Exception {
-        EeConfig config = UdpTestNode.config(TransportKind.AUTO)
-                .deploying(Duration.ofSeconds(20), Duration.ofMillis(200), 1 << 20);
+        EeConfig config =
+                UdpTestNode.config(TransportKind.AUTO).deploying(Duration.ofSeconds(40), MAKE_TIMEOUT, 1 << 20);
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1");
                 UdpTestNode node = UdpTestNode.start(config)) {
             node.services.add(endless);

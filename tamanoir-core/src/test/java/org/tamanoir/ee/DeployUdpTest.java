@@ -105,7 +105,7 @@ class DeployUdpTest {
             CompletableFuture<Void> answering = Waiting.async(() -> source.answer(node.services, version(1)));
             end.send(node.udp(), packets(builder, 200));
             assertNext(end, 0, 400, 1);
-            answering.get(10, TimeUnit.SECONDS);
+            answering.get(40, TimeUnit.SECONDS);
             node.assertDrops(400, Map.of());
             assertThat(node.environment.waitingForCode()).isZero();
             assertThat(source.requests()).hasSize(1);
@@ -360,6 +360,7 @@ class DeployUdpTest {
             end.send(node.udp(), packets(builder, 1));
             eventually().until(() -> made.get() > 0); // Later than a far end waits for a packet.
             assertNext(end, 2, 3, 2);
+            released.countDown();
         } finally {
             released.countDown();
         }

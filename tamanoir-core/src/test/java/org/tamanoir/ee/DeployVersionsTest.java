@@ -157,7 +157,7 @@ class DeployVersionsTest extends TcpNodeTesting {
                 () -> {
                     making.countDown();
                     try {
-                        assertThat(made.await(10, TimeUnit.SECONDS)).isTrue();
+                        assertThat(made.await(40, TimeUnit.SECONDS)).isTrue();
                     } catch (InterruptedException e) {
                         throw new IllegalStateException(e);
                     }
@@ -205,7 +205,7 @@ class DeployVersionsTest extends TcpNodeTesting {
         sink.await(500);
         assertThat(cut).isNotDone();
         sender.finish();
-        assertThat(cut.get(10, TimeUnit.SECONDS)).isZero();
+        assertThat(cut.get(40, TimeUnit.SECONDS)).isZero();
         assertThat(marks(sink)).containsOnly(1).hasSize(500);
         node.assertDrops(Map.of());
     }

@@ -44,7 +44,7 @@ import org.tamanoir.transport.TransportKind;
 
 /** Connections that speak no ANEP through a service to a far side that does not either. */
 class GatewayTest extends TcpNodeTesting {
-    private static final int PATIENCE_MS = 20_000;
+    private static final int PATIENCE_MS = 40_000;
     private static final InetSocketAddress FREE = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
     /** Payloads' lengths, as the service has seen them. */

@@ -31,7 +31,7 @@ import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** Services that would hold up the node's own threads: those are to serve the other streams as before. */
-@Timeout(60)
+@Timeout(240)
 class HostileServiceTest extends TcpNodeTesting {
     private final CountDownLatch released = new CountDownLatch(1);
 
@@ -84,7 +84,7 @@ class HostileServiceTest extends TcpNodeTesting {
 
     @Test
     void anExceptionOfAConstructorThatHangsWhenItIsReadHoldsUpNobody() throws Exception {
-        settings.makeTimeout = Duration.ofMillis(200);
+        settings.makeTimeout = Duration.ofSeconds(2);
         TestSink sink = sink();
         TestNode node = node(MARK, define("bad", () -> {
                     throw new Hanging();
@@ -161,7 +161,7 @@ class HostileServiceTest extends TcpNodeTesting {
     @ParameterizedTest
     @EnumSource(Taken.class)
     void aServiceWhoseMonitorIsTakenHoldsUpNobody(Taken taken) throws Exception {
-        settings.makeTimeout = Duration.ofMillis(300);
+        settings.makeTimeout = Duration.ofSeconds(2);
         settings.stuckTimeout = Duration.ofMillis(300);
         TestSink sink = sink();
         TestNode node = node(MARK, define("locked", () -> new Locked(taken))).toHost(sink.address());

@@ -90,7 +90,7 @@ class LinkLocalNextHopTest {
                 .redirectErrorStream(true)
                 .start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(40, TimeUnit.SECONDS)).isTrue();
         return output;
     }
 

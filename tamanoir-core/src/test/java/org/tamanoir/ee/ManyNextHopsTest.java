@@ -18,7 +18,7 @@ import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.transport.TransportKind;
 
 /** Datagrams for more TCP next hops than a service keeps connections to. */
-@Timeout(90)
+@Timeout(240)
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class ManyNextHopsTest {
     private static final int BYTES = 120;
@@ -33,7 +33,7 @@ class ManyNextHopsTest {
                 ServerSocket hops = new ServerSocket();
                 UdpFarEnd sender = new UdpFarEnd(kind, "127.0.0.1")) {
             hops.bind(new InetSocketAddress(0), 200);
-            hops.setSoTimeout(20_000);
+            hops.setSoTimeout(40_000);
             int count = Connections.MAX + 2;
             for (int i = 1; i <= count; i++) {
                 InetSocketAddress hop = new InetSocketAddress("127.0.1." + i, hops.getLocalPort());
@@ -61,7 +61,7 @@ class ManyNextHopsTest {
         byte[] packet = UdpTestNode.packet(UdpTestNode.builder(UdpTestNode.at("10.1.0." + number, 9), "", 1), BYTES);
         sender.send(node.udp(), List.of(packet));
         Socket accepted = hops.accept();
-        accepted.setSoTimeout(20_000);
+        accepted.setSoTimeout(40_000);
         assertThat(accepted.getLocalAddress()).isEqualTo(UdpTestNode.address("127.0.1." + number));
         assertThat(accepted.getInputStream().readNBytes(BYTES)).isEqualTo(packet);
         eventually().until(() -> node.environment.traffic().packetsOut() == sent);

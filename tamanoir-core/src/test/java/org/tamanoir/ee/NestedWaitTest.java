@@ -46,7 +46,7 @@ import org.tamanoir.transport.TransportKind;
  * A stream that has to wait in the midst of a batch, here for a connection to a second next hop, while packets for the
  * first one are on their way. What the far ends receive is compared byte by byte.
  */
-@Timeout(60)
+@Timeout(240)
 class NestedWaitTest extends TcpNodeTesting {
     private static final int BYTES = 100;
     private static final int BEHIND = 40;

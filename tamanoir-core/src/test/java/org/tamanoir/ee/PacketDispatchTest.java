@@ -661,6 +661,7 @@ class PacketDispatchTest {
             byte[] packet = packet(receiver, WORKERS, WORKERS);
             sender.send(node.udp(), packet);
             assertThat(receiver.next()).isEqualTo(packet);
+            released.countDown();
         }
     }
 

@@ -235,7 +235,7 @@ class PacketRingTest {
     }
 
     @Test
-    @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    @Timeout(value = 240, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void keepsThePacketsOfEachOfManyProducersWholeAndInOrder() throws Exception {
         int producers = 4;
         int packets = 10_000;

@@ -418,7 +418,7 @@ class PostTcpTest extends TcpNodeTesting {
     void whatWaitsWhenTheNodeStopsIsDroppedForThat() throws Exception {
         TestSink sink = sink();
         TestNode node = TestNode.start(settings).toHost(sink.address());
-        node.environment.qos(PostConfig.of("fifo", 1000, 2000, 1));
+        node.environment.qos(PostConfig.of("fifo", 1, 2000, 1));
         try (AnepSender sender = AnepSender.tcp(node.address())) {
             for (int i = 0; i < 100; i++) {
                 sender.send(ofClass(0, 1), payload(i, 1000));

@@ -381,7 +381,7 @@ class PreTcpTest extends TcpNodeTesting {
             near.write(ByteBuffer.wrap(bytes));
             eventually().until(() -> status(node, "low").waitingTurns() == 1);
             farEnd.write(ByteBuffer.wrap(bytes));
-            near.socket().setSoTimeout(10_000);
+            near.socket().setSoTimeout(40_000);
             assertThat(near.socket().getInputStream().readNBytes(bytes.length)).isEqualTo(bytes);
             assertThat(status(node, "low").waitingTurns()).isEqualTo(1);
             released.countDown();

@@ -66,7 +66,7 @@ class QueuedEgressTest {
         private WithFewDescriptors(TransportKind kind) throws IOException {
             loop = Transport.of(kind).newLoop(pool);
             loop.own();
-            listener.setSoTimeout(20_000);
+            listener.setSoTimeout(40_000);
             Tap tap =
                     new ExecutionEnvironment(UdpTestNode.config(kind), new RoutingTable(), new ServiceCatalog()).tap();
             departure = new QueuedEgress(
@@ -125,8 +125,8 @@ class QueuedEgressTest {
         }
 
         private void until(BooleanSupplier condition) {
-            long deadlineNs = System.nanoTime() + Duration.ofSeconds(20).toNanos();
-            loop.schedule(Duration.ofSeconds(20), () -> {}); // So that the loop returns.
+            long deadlineNs = System.nanoTime() + Duration.ofSeconds(40).toNanos();
+            loop.schedule(Duration.ofSeconds(40), () -> {}); // So that the loop returns.
             departure.flush();
             while (!condition.getAsBoolean()) {
                 if (System.nanoTime() - deadlineNs >= 0) {

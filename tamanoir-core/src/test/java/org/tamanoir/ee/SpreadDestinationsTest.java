@@ -22,7 +22,7 @@ import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** Datagrams each for another destination of a large table: every one arrives where its route, or its service, says. */
-@Timeout(120)
+@Timeout(240)
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class SpreadDestinationsTest {
     static final int ENDS = 3;

@@ -134,7 +134,7 @@ class StuckTest extends TcpNodeTesting {
                     .put(bad)
                     .flip());
             eventually().until(() -> spinner.health().stuck() == 1);
-            stuck.socket().setSoTimeout(10_000);
+            stuck.socket().setSoTimeout(40_000);
             assertThat(endsOf(stuck)).isTrue();
             eventually().until(() -> node.environment.streams().open() == 2);
             for (int i = 2; i < 5; i++) {
@@ -149,6 +149,7 @@ class StuckTest extends TcpNodeTesting {
             node.settle();
             assertThat(node.dropped(DropReason.SERVICE_FAILURE)).isEqualTo(3);
             node.assertConserved();
+            eventually().until(() -> incidents.size() >= 2 && records.size() >= 3);
             assertThat(incidents).extracting(Incident::kind).containsOnly(Incident.Kind.STUCK);
             assertThat(incidents).hasSize(2);
             assertThat(incidents.get(0).text()).contains("StuckTest").contains("interrupted");

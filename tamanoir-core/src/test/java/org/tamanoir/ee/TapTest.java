@@ -28,6 +28,7 @@ import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.StreamRecord;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -35,7 +36,7 @@ import org.tamanoir.transport.TransportKind;
 
 /** What is seen of the packet path from outside. */
 class TapTest extends TcpNodeTesting {
-    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration SOON = Waiting.PATIENCE;
 
     /** By the first bytes of the payload: forwards, drops, consumes, throws. */
     private static final ServiceDefinition SORT = define("sort", () -> new Service() {

@@ -40,13 +40,13 @@ class TcpLifecycleTest extends TcpNodeTesting {
             sender.send(packets("mark"), number(0));
             sender.flush();
             sink.await(1);
-            CompletableFuture<Integer> cut = Waiting.async(() -> node.environment.stop(Duration.ofSeconds(20)));
+            CompletableFuture<Integer> cut = Waiting.async(() -> node.environment.stop(TestServices.PATIENCE));
             eventually().until(() -> refusesConnections(node));
             for (int i = 1; i < 1000; i++) {
                 sender.send(packets("mark"), number(i));
             }
             sender.finish();
-            assertThat(cut.get(20, TimeUnit.SECONDS)).isZero();
+            assertThat(cut.get(40, TimeUnit.SECONDS)).isZero();
         }
         assertThat(sink.await(1000)).hasSize(1000);
         node.assertConserved();
@@ -127,7 +127,7 @@ class TcpLifecycleTest extends TcpNodeTesting {
         branch.send(packets("stuck"), number(3));
         branch.flush();
         try {
-            assertThat(inside.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(inside.await(40, TimeUnit.SECONDS)).isTrue();
             assertThat(node.environment.stop(Duration.ZERO)).isEqualTo(2);
         } finally {
             release.countDown();
@@ -162,7 +162,7 @@ class TcpLifecycleTest extends TcpNodeTesting {
                 sender.send(packets("mark"), number(i));
                 sender.finish();
                 sink.await(i + 1);
-                assertThat(node.environment.stop(Duration.ofSeconds(10))).isZero();
+                assertThat(node.environment.stop(TestServices.PATIENCE)).isZero();
             }
             node.assertConserved();
             node.environment.close();

@@ -96,6 +96,17 @@ abstract class TcpNodeTesting {
         return resource;
     }
 
+    /** Waits until nothing has come in for half a second: what follows in the way is full. */
+    static void awaitStandstill(TestNode node) {
+        long[] before = {0};
+        eventually().pollInterval(Duration.ofMillis(500)).until(() -> {
+            long in = node.traffic().packetsIn();
+            boolean stands = in == before[0] && in > 1;
+            before[0] = in;
+            return stands;
+        });
+    }
+
     /** A port of the loopback that nobody listens on. */
     static InetSocketAddress nobody() throws IOException {
         try (TestSink sink = TestSink.open()) {

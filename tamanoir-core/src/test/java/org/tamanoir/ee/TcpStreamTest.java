@@ -212,7 +212,7 @@ class TcpStreamTest extends TcpNodeTesting {
             sender.finish();
             Packet answer = new Packet();
             for (int i = 0; i < 400; i++) {
-                assertThat(sender.poll(answer, Duration.ofSeconds(20))).isTrue();
+                assertThat(sender.poll(answer, TestServices.PATIENCE)).isTrue();
                 assertThat(TestSink.number(answer)).isEqualTo(i);
             }
             eventually().until(() -> !sender.poll(answer, Duration.ZERO) && sender.ended());

@@ -27,6 +27,7 @@ import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.sapf.SapfSettings;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.BufferPool;
@@ -62,13 +63,13 @@ final class TestNode {
         List<InetSocketAddress> udp = List.of();
         int maxStreams = 4096;
         int hopBudget = 32;
-        Duration firstPacketTimeout = Duration.ofSeconds(20);
-        Duration connectTimeout = Duration.ofSeconds(5);
-        Duration stallTimeout = Duration.ofSeconds(20);
-        Duration lingerTimeout = Duration.ofSeconds(10);
-        Duration stuckTimeout = Duration.ofSeconds(30);
-        Duration deployTimeout = Duration.ofSeconds(20);
-        Duration makeTimeout = Duration.ofSeconds(20);
+        Duration firstPacketTimeout = Waiting.PATIENCE;
+        Duration connectTimeout = Waiting.PATIENCE;
+        Duration stallTimeout = Waiting.PATIENCE;
+        Duration lingerTimeout = Waiting.PATIENCE;
+        Duration stuckTimeout = Waiting.PATIENCE;
+        Duration deployTimeout = Waiting.PATIENCE;
+        Duration makeTimeout = Waiting.PATIENCE;
         StreamLimits streamLimits = StreamLimits.DEFAULT;
         ThreadKind threads = usualThreads;
         /** For packets; 0 = as much as the JVM has. */

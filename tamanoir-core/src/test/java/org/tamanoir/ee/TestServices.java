@@ -11,11 +11,12 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Waiting;
 
 /** Services and packets that tests of nodes share. */
 public final class TestServices {
     /** Nothing in a test takes this long unless it hangs. */
-    static final Duration PATIENCE = Duration.ofSeconds(10);
+    static final Duration PATIENCE = Waiting.PATIENCE;
 
     /** Marks each packet in place. */
     public static final ServiceDefinition MARK = define("mark", () -> new Service() {

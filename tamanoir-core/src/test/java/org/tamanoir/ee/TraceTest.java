@@ -39,6 +39,7 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.trace.PacketTrace;
 import org.tamanoir.trace.Stage;
 import org.tamanoir.trace.Step;
@@ -52,7 +53,7 @@ import org.tamanoir.transport.TransportKind;
 class TraceTest {
     private static final String NAME = "org.example.Service";
     private static final String OTHER = "org.example.Other";
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Waiting.PATIENCE;
     /** For packets that are to be found waiting, in services that have been called before. */
     private static final Duration SHORT = Duration.ofSeconds(1);
 

@@ -19,7 +19,7 @@ import org.tamanoir.transport.TransportKind;
 
 /** A far side, and what is sent to it through a gateway for UDP. */
 abstract class UdpGatewayTesting extends TcpNodeTesting {
-    static final int PATIENCE_MS = 20_000;
+    static final int PATIENCE_MS = 40_000;
     static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
 
     DatagramSocket far;

@@ -103,7 +103,7 @@ class UdpLifecycleTest {
             CompletableFuture<Integer> stopping = Waiting.async(() -> node.environment.stop(UdpTestNode.PATIENCE));
             eventually().until(() -> node.environment.udp.isStopping());
             latch.countDown();
-            assertThat(stopping.get(20, TimeUnit.SECONDS)).isZero();
+            assertThat(stopping.get(40, TimeUnit.SECONDS)).isZero();
             for (byte[] packet : sent) {
                 assertThat(receiver.next()).isEqualTo(packet);
             }
@@ -144,7 +144,7 @@ class UdpLifecycleTest {
             CompletableFuture<Integer> stopping = Waiting.async(() -> node.environment.stop(UdpTestNode.PATIENCE));
             eventually().until(() -> node.environment.udp.isStopping());
             latch.countDown();
-            assertThat(stopping.get(20, TimeUnit.SECONDS)).isZero();
+            assertThat(stopping.get(40, TimeUnit.SECONDS)).isZero();
             for (byte[] packet : sent) {
                 assertThat(receiver.next()).isEqualTo(packet);
             }
@@ -179,7 +179,7 @@ class UdpLifecycleTest {
             CompletableFuture<Integer> stopping = Waiting.async(() -> node.environment.stop(Duration.ZERO));
             eventually().until(() -> node.environment.instances().size() == 1);
             latch.countDown();
-            assertThat(stopping.get(20, TimeUnit.SECONDS)).isZero();
+            assertThat(stopping.get(40, TimeUnit.SECONDS)).isZero();
             TrafficSnapshot traffic = node.balanced(in);
             assertThat(traffic.drops().keySet()).isSubsetOf(DropReason.CONSUMED, DropReason.SHUTDOWN);
             assertThat(traffic.dropped()).isEqualTo(1_000);
@@ -203,7 +203,7 @@ class UdpLifecycleTest {
             sender.send(node.udp(), packets(UdpTestNode.builder(node.udp(), NAME, 1), 1));
             blocked.await();
             CompletableFuture<Integer> stopping = Waiting.async(() -> node.environment.stop(Duration.ofMillis(10)));
-            assertThat(stopping.get(20, TimeUnit.SECONDS)).isZero();
+            assertThat(stopping.get(40, TimeUnit.SECONDS)).isZero();
             assertThat(UdpTestNode.nodeThreads()).contains("udp " + NAME);
             latch.countDown();
             node.assertDrops(1, Map.of(DropReason.SHUTDOWN, 1L));
@@ -233,7 +233,7 @@ class UdpLifecycleTest {
             try {
                 eventually().until(() -> rounds.get() > 400);
                 CompletableFuture<Integer> stopping = Waiting.async(() -> node.environment.stop(Duration.ofMinutes(5)));
-                assertThat(stopping.get(20, TimeUnit.SECONDS)).isZero();
+                assertThat(stopping.get(40, TimeUnit.SECONDS)).isZero();
             } finally {
                 flooding.set(false);
                 flood.join(UdpTestNode.PATIENCE.toMillis());

@@ -26,7 +26,7 @@ import org.tamanoir.transport.UdpSocket;
 import org.tamanoir.transport.UdpSockets;
 
 /** A port that cannot be read for a while. */
-@Timeout(20)
+@Timeout(240)
 class UdpPortTest {
     private final AtomicInteger looks = new AtomicInteger();
     private final List<String> refusals = new ArrayList<>();

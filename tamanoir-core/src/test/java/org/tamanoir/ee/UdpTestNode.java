@@ -47,6 +47,7 @@ import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.Tiers;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.Transport;
@@ -55,7 +56,7 @@ import org.tamanoir.transport.UdpSockets;
 
 /** A node on free loopback ports, with the services and routes of a test. */
 final class UdpTestNode implements AutoCloseable {
-    static final Duration PATIENCE = Duration.ofSeconds(10);
+    static final Duration PATIENCE = Waiting.PATIENCE;
 
     final RoutingTable routes = new RoutingTable();
     final ServiceCatalog services = new ServiceCatalog();
@@ -104,7 +105,7 @@ final class UdpTestNode implements AutoCloseable {
     }
 
     static EeConfig config(TransportKind kind, FailurePolicy unknownService, int inboxBytes, int hopBudget) {
-        return new EeConfig(
+        EeConfig config = new EeConfig(
                 List.of(at("127.0.0.1", 0)),
                 List.of(at("127.0.0.1", 0)),
                 Anep.DEFAULT_TYPE_ID,
@@ -113,10 +114,11 @@ final class UdpTestNode implements AutoCloseable {
                 64,
                 hopBudget,
                 inboxBytes,
-                Duration.ofSeconds(5),
-                Duration.ofSeconds(2),
-                Duration.ofSeconds(20),
-                Duration.ofSeconds(2));
+                Waiting.PATIENCE,
+                Waiting.PATIENCE,
+                Waiting.PATIENCE,
+                Waiting.PATIENCE);
+        return config.deploying(Waiting.PATIENCE, Waiting.PATIENCE, 4 << 20);
     }
 
     static InetSocketAddress at(String host, int port) {

@@ -28,7 +28,7 @@ import org.tamanoir.routing.NextHop;
 import org.tamanoir.transport.TransportKind;
 
 /** What next hops send back arrives whole, however late they send it or the sender reads it. */
-@Timeout(90)
+@Timeout(240)
 class WayBackTest extends TcpNodeTesting {
     private static final int PACKET = 50_000;
     private static final int REPLIES = 400;
@@ -93,11 +93,10 @@ class WayBackTest extends TcpNodeTesting {
         node.settle().assertConserved();
     }
 
-    /** Starts a stream that its sender has ended, and a next hop that sends back so many packets, then ends too. */
+    /** Starts a stream, and a next hop that sends back so many packets, then ends. */
     private Future<Boolean> replying(ServerSocketChannel hop, SocketChannel sender, int replies) throws IOException {
         ByteBuffer packet = packet("10.1.0.1", 100);
         sender.write(packet);
-        sender.shutdownOutput();
         SocketChannel accepted = keep(hop.accept());
         read(accepted, packet.capacity());
         return async(() -> {
@@ -116,18 +115,20 @@ class WayBackTest extends TcpNodeTesting {
     @MethodSource("kinds")
     void repliesWaitForASenderThatReadsLaterThanLinger(TransportKind kind) throws Exception {
         settings.transport = kind;
-        settings.lingerTimeout = Duration.ofMillis(100);
+        settings.lingerTimeout = Duration.ofSeconds(1);
         ServerSocketChannel hop = hop();
         TestNode node = node(MARK).toHost(new InetSocketAddress("127.0.0.1", portOf(hop)));
         SocketChannel sender = connect(node);
         Future<Boolean> sent = replying(hop, sender, REPLIES);
+        awaitStandstill(node); // A next hop that came to write too late would be silent for the linger time.
+        sender.shutdownOutput();
         await().atMost(TestServices.PATIENCE)
-                .during(Duration.ofSeconds(1))
+                .during(Duration.ofSeconds(2))
                 .until(() -> node.environment.places().taken() == 1);
 
         assertThat(readToEnd(sender))
                 .isEqualTo((long) REPLIES * packet("10.9.0.1", PACKET).capacity());
-        assertThat(sent.get(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(sent.get(40, TimeUnit.SECONDS)).isTrue();
         node.settle().assertConserved();
     }
 
@@ -135,14 +136,14 @@ class WayBackTest extends TcpNodeTesting {
     @MethodSource("kinds")
     void aSenderThatTakesNothingForTheStallTimeLosesItsStream(TransportKind kind) throws Exception {
         settings.transport = kind;
-        settings.lingerTimeout = Duration.ofMillis(100);
         settings.stallTimeout = Duration.ofMillis(500);
         ServerSocketChannel hop = hop();
         TestNode node = node(MARK).toHost(new InetSocketAddress("127.0.0.1", portOf(hop)));
         SocketChannel sender = connect(node);
         Future<Boolean> sent = replying(hop, sender, Integer.MAX_VALUE);
+        sender.shutdownOutput();
         eventually().until(() -> node.environment.places().taken() == 0);
-        assertThatThrownBy(() -> sent.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(IOException.class);
+        assertThatThrownBy(() -> sent.get(40, TimeUnit.SECONDS)).hasCauseInstanceOf(IOException.class);
         assertThatThrownBy(() -> readToEnd(sender)).isInstanceOf(IOException.class);
         node.settle().assertConserved();
     }

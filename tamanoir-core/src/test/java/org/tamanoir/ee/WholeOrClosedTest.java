@@ -27,7 +27,7 @@ import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** A stream whose way breaks is reset for everybody on it, also for those who have all that was sent to them. */
-@Timeout(60)
+@Timeout(240)
 class WholeOrClosedTest extends TcpNodeTesting {
     @SuppressWarnings("NullAway.Init")
     private TestSink sink;

@@ -28,7 +28,7 @@ import org.tamanoir.manager.ManagerException.Kind;
 import org.tamanoir.manager.ServiceStatus.State;
 import org.tamanoir.routing.RoutingTable;
 
-@Timeout(60)
+@Timeout(240)
 class ActiveNodeManagerTest {
     private static final String OVER = "org.tamanoir.manager.ActiveNodeManagerTest.over";
 

@@ -22,7 +22,7 @@ import org.tamanoir.format.FormatId;
 import org.tamanoir.service.ServiceControl;
 
 /** Controls of services that are deployed. */
-@Timeout(60)
+@Timeout(240)
 class DeployedControlTest {
     private static final String CLOSED = "org.tamanoir.manager.DeployedControlTest.closed";
 

@@ -52,7 +52,7 @@ class EventLogTest {
             live.add("stuck", "instance " + i, Map.of());
         }
         long seen = live.after(0).get(live.after(0).size() - 1).id();
-        List<Event> news = live.await(seen, Duration.ofSeconds(20));
+        List<Event> news = live.await(seen, Duration.ofSeconds(40));
         assertThat(news).isNotEmpty();
         assertThat(news.get(0).text()).endsWith("like it in the last second)");
     }

@@ -16,7 +16,7 @@ import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.routing.RoutingTable;
 
-@Timeout(60)
+@Timeout(240)
 class FairThreadsTest {
     private final ExecutionEnvironment environment =
             new ExecutionEnvironment(EeConfig.defaults(), new RoutingTable(List.of()), new ServiceCatalog());

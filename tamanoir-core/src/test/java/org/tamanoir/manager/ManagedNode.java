@@ -39,11 +39,12 @@ import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.support.Waiting;
 
 /** A manager with its environment, a repository of files over HTTP, and a host that counts what comes. */
 final class ManagedNode implements AutoCloseable {
     static final String NAME = "org.example.Foo";
-    private static final Duration TOTAL_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration TOTAL_TIMEOUT = Waiting.PATIENCE;
     private static final InetSocketAddress FREE = new InetSocketAddress("127.0.0.1", 0);
 
     final SigningKey signer = SigningKey.generate();
@@ -84,8 +85,12 @@ final class ManagedNode implements AutoCloseable {
                         NextHop.Transport.SAME,
                         NextHop.Kind.HOST))));
         catalog = new ServiceCatalog();
-        environment =
-                new ExecutionEnvironment(EeConfig.defaults().listening(List.of(FREE), List.of()), routes, catalog);
+        environment = new ExecutionEnvironment(
+                EeConfig.defaults()
+                        .listening(List.of(FREE), List.of())
+                        .deploying(Waiting.PATIENCE, Waiting.PATIENCE, 4 << 20),
+                routes,
+                catalog);
         cache = CodeCache.open(folder.resolve("cache"), 64 << 20);
         TrustPolicy policy = new TrustPolicy(
                 List.of(new TrustPolicy.Publisher(signer.publisher(), List.of("org.example.*"))),

@@ -24,7 +24,7 @@ import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.sched.QosStatus;
 
 /** Changes of quality of service through the manager, and what they leave in the event log. */
-@Timeout(60)
+@Timeout(240)
 class ManagerQosTest {
     private static final List<TrafficClass> CLASSES =
             List.of(new TrafficClass("video", Set.of(0), 70), new TrafficClass("rest", Set.of(), 30));

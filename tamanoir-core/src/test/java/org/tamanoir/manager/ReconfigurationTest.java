@@ -49,9 +49,10 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Waiting;
 
 /** Changes of many things at once: all of them or nothing, whatever is refused or fails. */
-@Timeout(60)
+@Timeout(240)
 class ReconfigurationTest {
     private static final InetSocketAddress FREE = new InetSocketAddress("127.0.0.1", 0);
     private static final Prefix TEN = Prefix.parse("10.0.0.0/8");
@@ -60,8 +61,12 @@ class ReconfigurationTest {
 
     private final RoutingTable routes = new RoutingTable(List.of(route(TEN, 1)));
     private final ServiceCatalog catalog = new ServiceCatalog();
-    private final ExecutionEnvironment environment =
-            new ExecutionEnvironment(EeConfig.defaults().listening(List.of(FREE), List.of(FREE)), routes, catalog);
+    private final ExecutionEnvironment environment = new ExecutionEnvironment(
+            EeConfig.defaults()
+                    .listening(List.of(FREE), List.of(FREE))
+                    .deploying(Waiting.PATIENCE, Waiting.PATIENCE, 4 << 20),
+            routes,
+            catalog);
     private final ActiveNodeManager manager = new ActiveNodeManager(environment, catalog, routes, null);
     private final CountDownLatch mayBeMade = new CountDownLatch(1);
 

@@ -43,7 +43,7 @@ import org.tamanoir.support.Tmpfs;
 import org.tamanoir.support.Waiting;
 
 /** Revocations that meet with something: a fetch, streams of a version that drains, a full disk. */
-@Timeout(60)
+@Timeout(240)
 class RevocationTest {
     @TempDir
     Path folder;
@@ -77,7 +77,7 @@ class RevocationTest {
     }
 
     private void awaitJarAskedFor() throws InterruptedException {
-        assertThat(jarAskedFor.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(jarAskedFor.await(40, TimeUnit.SECONDS)).isTrue();
     }
 
     private String revoked(Manifest manifest, String what) {
@@ -111,7 +111,7 @@ class RevocationTest {
         awaitJarAskedFor();
         node.manager.revoke(manifest.jarSha256());
         jarMayCome.countDown();
-        assertThat(refused.get(20, TimeUnit.SECONDS))
+        assertThat(refused.get(40, TimeUnit.SECONDS))
                 .isNotNull()
                 .extracting(ManagerException::kind)
                 .isEqualTo(Kind.REFUSED);

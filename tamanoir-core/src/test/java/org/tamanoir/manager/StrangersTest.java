@@ -40,7 +40,7 @@ import org.tamanoir.support.Tiers;
  * get their services meanwhile. Strangers differ by their address in 127.0.0.0/8. Order alone is looked at: what has
  * come while no stranger's server has been given up.
  */
-@Timeout(120)
+@Timeout(240)
 class StrangersTest {
     /** Of which previous nodes get a third: longer than a test takes. */
     private static final Duration TOTAL_TIMEOUT = Duration.ofMinutes(10);

@@ -385,7 +385,7 @@ class RouteFileTest {
 
     /** Time ends between parts without content, too: the clock is asked for each 64 KiB of the file. */
     @Test
-    @Timeout(60)
+    @Timeout(240)
     void readingEndsInTimeWhereNothingIsUnpacked() throws Exception {
         for (byte[] part : List.of(gzip(new byte[0]), bzip2(new byte[0]))) {
             InputStream endless = new SequenceInputStream(new Enumeration<>() {

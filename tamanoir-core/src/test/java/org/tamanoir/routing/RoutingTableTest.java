@@ -333,13 +333,13 @@ class RoutingTableTest {
                     return null;
                 }));
             }
-            assertThat(lookedUp.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(lookedUp.await(40, TimeUnit.SECONDS)).isTrue();
             for (int round = 1; round <= 3000; round++) {
                 table.replace(generationOfRoutes(round));
             }
             changed.countDown();
             for (Future<?> result : results) {
-                result.get(10, TimeUnit.SECONDS);
+                result.get(40, TimeUnit.SECONDS);
             }
         } finally {
             changed.countDown();

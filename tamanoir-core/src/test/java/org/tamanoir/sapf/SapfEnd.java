@@ -16,6 +16,7 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.transport.BatchMemory;
 import org.tamanoir.transport.TransportKind;
@@ -26,7 +27,7 @@ import org.tamanoir.transport.UdpSockets;
 
 /** A socket of a test, in SAPF or plain, on loopback, whose clock the test advances. Thread contract: one thread. */
 final class SapfEnd implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Waiting.PATIENCE;
     private static final Duration LIFETIME = Duration.ofSeconds(60);
 
     /** By which every header may be bound. */

@@ -99,7 +99,7 @@ class ServiceThreadTest {
         Service service = service();
         service.start();
         service.dismiss();
-        service.join(20_000);
+        service.join(40_000);
         assertThat(service.isAlive()).isFalse();
     }
 

@@ -15,7 +15,7 @@ final class SimServices {
                         ServiceHost.class.getClassLoader(),
                         new Class<?>[] {ServiceHost.class},
                         (proxy, method, arguments) -> null));
-                service.join(5_000);
+                service.join(40_000);
             } catch (IllegalStateException | InterruptedException e) {
                 // It has a host.
             }

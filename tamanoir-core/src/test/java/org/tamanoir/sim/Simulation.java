@@ -147,7 +147,7 @@ final class Simulation implements Platform {
 
     private void bury(Task ends) {
         try {
-            ends.thread.join(10_000);
+            ends.thread.join(40_000);
         } catch (InterruptedException e) {
             fail(e);
         }

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.platform.Platform;
 
-@Timeout(30)
+@Timeout(240)
 class CoreThreadTest {
     private static final long HOUR_NS = Duration.ofHours(1).toNanos();
 
@@ -70,7 +70,7 @@ class CoreThreadTest {
         released.countDown();
         if (started != null) {
             started.stop();
-            started.join(10_000);
+            started.join(40_000);
         }
         Thread thread = runs.get();
         assertThat(thread == null || !thread.isAlive()).isTrue();
@@ -173,7 +173,7 @@ class CoreThreadTest {
         CoreThreads group = new CoreThreads(Platform.SYSTEM, Duration.ofMinutes(1), Duration.ofNanos(1));
         CoreThread thread = start(group);
         thread.stop();
-        thread.join(10_000);
+        thread.join(40_000);
         assertThat(group.problems()).isEmpty();
     }
 }

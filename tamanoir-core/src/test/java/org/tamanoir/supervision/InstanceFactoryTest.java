@@ -29,13 +29,13 @@ class InstanceFactoryTest {
                 "slow",
                 () -> {
                     constructed.incrementAndGet();
-                    boolean ignored = Uninterruptibles.awaitUninterruptibly(first, Duration.ofSeconds(20));
+                    boolean ignored = Uninterruptibles.awaitUninterruptibly(first, Duration.ofSeconds(40));
                     return MARK.factory().get();
                 },
                 MARK.config(),
                 FailurePolicy.DROP);
         try (InstanceFactory maker =
-                new InstanceFactory(Duration.ofSeconds(20), new CoreThreads(Platform.SYSTEM), made -> {})) {
+                new InstanceFactory(Duration.ofSeconds(40), new CoreThreads(Platform.SYSTEM), made -> {})) {
             CompletableFuture<Boolean> last = new CompletableFuture<>();
             InstanceFactory.Outcome unwanted = (service, failure) -> last.complete(false);
             maker.make(
@@ -49,7 +49,7 @@ class InstanceFactoryTest {
                 last.complete(true);
             });
             first.countDown();
-            assertThat(last.get(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(last.get(40, TimeUnit.SECONDS)).isTrue();
             assertThat(constructed).hasValue(2);
         }
     }
@@ -60,7 +60,7 @@ class InstanceFactoryTest {
         ServiceDefinition budget =
                 new ServiceDefinition("budget", "", MARK.factory(), MARK.config(), FailurePolicy.DROP, health);
         try (InstanceFactory maker =
-                new InstanceFactory(Duration.ofSeconds(20), new CoreThreads(Platform.SYSTEM), made -> {})) {
+                new InstanceFactory(Duration.ofSeconds(40), new CoreThreads(Platform.SYSTEM), made -> {})) {
             CompletableFuture<Boolean> isItsOwn = new CompletableFuture<>();
             maker.make(budget, ThreadKind.VIRTUAL, (service, failure) -> {
                 isItsOwn.complete(service != null && service.thread() == service);
@@ -68,7 +68,7 @@ class InstanceFactoryTest {
                     service.dismiss();
                 }
             });
-            assertThat(isItsOwn.get(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(isItsOwn.get(40, TimeUnit.SECONDS)).isTrue();
         }
     }
 
@@ -76,7 +76,7 @@ class InstanceFactoryTest {
     @CsvSource({"false, 1", "true, 2"})
     void whatIsToldIsRepeatedForWantOfMemoryAlone(boolean lacksMemory, int expected) throws Exception {
         try (InstanceFactory maker =
-                new InstanceFactory(Duration.ofSeconds(20), new CoreThreads(Platform.SYSTEM), made -> {})) {
+                new InstanceFactory(Duration.ofSeconds(40), new CoreThreads(Platform.SYSTEM), made -> {})) {
             AtomicInteger told = new AtomicInteger();
             CompletableFuture<Integer> next = new CompletableFuture<>();
             maker.make(MARK, (service, failure) -> {
@@ -89,7 +89,7 @@ class InstanceFactoryTest {
                     throw new OutOfMemoryError("on purpose");
                 }
             });
-            assertThat(next.get(20, TimeUnit.SECONDS)).isEqualTo(expected);
+            assertThat(next.get(40, TimeUnit.SECONDS)).isEqualTo(expected);
         }
     }
 }

@@ -30,7 +30,7 @@ class NamespacesTest {
             DatagramSocket receiver =
                     net.namespaces().in(net.server(), () -> new DatagramSocket(new InetSocketAddress(server, 0)));
             try (receiver) {
-                receiver.setSoTimeout(5_000);
+                receiver.setSoTimeout(40_000);
                 net.namespaces().in(net.client(), () -> {
                     try (DatagramSocket sender = new DatagramSocket()) {
                         byte[] hello = "hello".getBytes(StandardCharsets.US_ASCII);

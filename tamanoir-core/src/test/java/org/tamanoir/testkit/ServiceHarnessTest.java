@@ -28,7 +28,7 @@ import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
 
-@Timeout(60)
+@Timeout(240)
 class ServiceHarnessTest {
     /** Does what the payload says; what a service can do and can do wrong. */
     private static final class Obedient extends Service {
@@ -360,7 +360,7 @@ class ServiceHarnessTest {
             assertThat(harness.outputs()).hasSize(1);
         }
         // It waited for what an interrupt ends.
-        service.join(20_000);
+        service.join(40_000);
         assertThat(service.isAlive()).isFalse();
     }
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What becomes of memory that is free in the wrong sizes, and of what the JVM does not give. */
-@Timeout(20)
+@Timeout(240)
 class BatchMemoryTest {
     private static final int KIB = 1 << 10;
 
@@ -206,7 +206,7 @@ class BatchMemoryTest {
 
     private static void await(CountDownLatch latch) {
         try {
-            latch.await(10, TimeUnit.SECONDS); // So that who waits for a lock gets on, and the test fails.
+            latch.await(40, TimeUnit.SECONDS); // So that who waits for a lock gets on, and the test fails.
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

@@ -12,11 +12,12 @@ import java.time.Duration;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.tamanoir.support.Waiting;
 
 /** Sockets with one other end, several of which one sender sends through. */
 class ConnectedUdpTest {
     private static final long LOW = 0xFFFF_7F00_0001L;
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Waiting.PATIENCE;
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
 
     private final ByteBuffer bytes = ByteBuffer.allocateDirect(100);

@@ -93,13 +93,13 @@ class EpollHandlerTest {
             NettyLoop ending = new NettyLoop(TransportKind.NATIVE, pool);
             CyclicBarrier start = new CyclicBarrier(2);
             CompletableFuture<Void> waking = Waiting.async(() -> {
-                start.await(10, TimeUnit.SECONDS);
+                start.await(40, TimeUnit.SECONDS);
                 for (int wake = 0; wake < 100; wake++) {
                     ending.wakeup();
                 }
             });
             ending.own();
-            start.await(10, TimeUnit.SECONDS);
+            start.await(40, TimeUnit.SECONDS);
             ending.run(1_000_000);
             ending.close();
             waking.get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS);

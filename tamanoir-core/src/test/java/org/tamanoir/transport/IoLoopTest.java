@@ -35,13 +35,13 @@ class IoLoopTest {
             await(start);
             loop.poll();
             loop.close();
-            assertThat(run).hasValue(taken.get(10, TimeUnit.SECONDS));
+            assertThat(run).hasValue(taken.get(40, TimeUnit.SECONDS));
         }
     }
 
     private static void await(CyclicBarrier barrier) {
         try {
-            barrier.await(10, TimeUnit.SECONDS);
+            barrier.await(40, TimeUnit.SECONDS);
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }

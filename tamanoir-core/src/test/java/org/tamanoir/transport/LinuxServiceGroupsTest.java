@@ -28,7 +28,7 @@ import org.tamanoir.support.Tiers;
 /** Groups of threads, in a group of this process's own, without the controller that shares processors. */
 class LinuxServiceGroupsTest {
     private static final String CONTROLLER = "cpu";
-    private static final int PATIENCE_S = 20;
+    private static final int PATIENCE_S = 40;
 
     private @Nullable ControlGroup before;
     private @Nullable ControlGroup given;

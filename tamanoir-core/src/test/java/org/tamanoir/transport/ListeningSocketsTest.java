@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.transport.ListeningSockets.Wanted;
 
-@Timeout(60)
+@Timeout(240)
 class ListeningSocketsTest {
     private static final InetSocketAddress ADDRESS = new InetSocketAddress("127.0.0.1", 0);
 

@@ -24,10 +24,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.support.NotifyReceiver;
+import org.tamanoir.support.Waiting;
 
-@Timeout(60)
+@Timeout(240)
 class LocalSocketTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Waiting.PATIENCE;
 
     @TempDir
     Path folder;

@@ -39,7 +39,7 @@ import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
-@Timeout(120)
+@Timeout(240)
 class QuicPortTest {
     private static final InetAddress HERE = InetAddress.getLoopbackAddress();
     private static final Duration TIME = Duration.ofSeconds(40);

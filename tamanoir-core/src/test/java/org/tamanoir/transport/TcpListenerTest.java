@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.tamanoir.support.Waiting;
 
 /** Connections that were accepted, and of which their user wants nothing. */
-@Timeout(20)
+@Timeout(240)
 class TcpListenerTest {
     @ParameterizedTest
     @EnumSource(names = {"NATIVE", "NIO"})

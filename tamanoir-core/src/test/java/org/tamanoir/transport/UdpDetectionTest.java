@@ -44,7 +44,7 @@ class UdpDetectionTest {
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(40, TimeUnit.SECONDS)).isTrue();
         return output.lines()
                 .filter(line -> line.startsWith(MARK))
                 .map(line -> line.substring(MARK.length()))

@@ -60,7 +60,7 @@ class UdpReadinessTest {
                     result.completeExceptionally(t);
                 }
             });
-            return result.get(5, TimeUnit.SECONDS);
+            return result.get(40, TimeUnit.SECONDS);
         }
 
         @Override

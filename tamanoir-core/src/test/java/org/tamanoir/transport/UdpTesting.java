@@ -11,10 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.tamanoir.support.Tiers;
+import org.tamanoir.support.Waiting;
 
 /** What the tests of UDP share: which sockets to try, and a receiver that takes messages apart. */
 final class UdpTesting {
-    static final Duration PATIENCE = Duration.ofSeconds(5);
+    static final Duration PATIENCE = Waiting.PATIENCE;
 
     /** A datagram as it came, with who sent it. */
     record Datagram(byte[] bytes, long addressHigh, long addressLow, int port, boolean joined) {}
