@@ -24,7 +24,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Tag("once")
 @Timeout(60)
 class WholePathTest {
-    private static final int PATIENCE_S = 20;
+    private static final int PATIENCE_S = 40;
     private static final int FILE_BYTES = 3_000_017;
     private static final String DESTINATION = "192.0.2.7";
 

@@ -33,7 +33,7 @@ import tools.jackson.databind.JsonNode;
 
 @Timeout(60)
 class AdminChangeTest {
-    private static final int PATIENCE_MS = 20_000;
+    private static final int PATIENCE_MS = (int) Waiting.PATIENCE.toMillis();
     private static final byte[] PAYLOAD = "hello".getBytes(StandardCharsets.US_ASCII);
 
     /** For the Monitor service, to 10.0.2.7. */

@@ -50,6 +50,7 @@ import org.tamanoir.cluster.lvs.Scheduler;
 import org.tamanoir.node.EmptyTable;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.repository.Token;
+import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -60,7 +61,7 @@ class DirectorServerTest {
     private static final String ADMIN = "0123456789abcdef-admin";
     private static final String NODES = "0123456789abcdef-nodes";
     private static final String BODY = "{\"admin\": \"http://127.0.0.1:3324\"}";
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Waiting.PATIENCE;
     private static final JsonMapper MAPPER = new JsonMapper();
 
     @TempDir

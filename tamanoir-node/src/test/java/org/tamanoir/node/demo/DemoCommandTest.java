@@ -26,7 +26,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Tag("once")
 @Timeout(60)
 class DemoCommandTest {
-    private static final int PATIENCE_S = 20;
+    private static final int PATIENCE_S = 40;
 
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
