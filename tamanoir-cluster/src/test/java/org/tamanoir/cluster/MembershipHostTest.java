@@ -21,7 +21,7 @@ import org.tamanoir.cluster.MembershipStatus.HostState;
 import org.tamanoir.support.Namespaces;
 
 /** A back-end and a director, each in a network namespace of its own: what becomes of the back-end's host. */
-@Timeout(60)
+@Timeout(120)
 class MembershipHostTest {
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final Duration OFTEN = Duration.ofMillis(100);

@@ -36,7 +36,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The command line against a real server, in one process. */
 @Tag("once")
-@Timeout(60)
+@Timeout(120)
 class CtlCommandTest {
     /** Tamanoir's Type ID, destination 10.0.2.7, payload "hello". */
     private static final byte[] PACKET =

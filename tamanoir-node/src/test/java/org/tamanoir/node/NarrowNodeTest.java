@@ -97,8 +97,8 @@ class NarrowNodeTest {
                 long refused = useAll(started.get("tcp").get(0).asString(), admin, places);
                 assertThat(refused).isEqualTo(STREAMS - places);
                 eventually()
-                        .untilAsserted(() -> assertThat(receiver.statistics().packets())
-                                .isEqualTo(2 * places));
+                        .untilAsserted(() ->
+                                assertThat(receiver.statistics().packets()).isEqualTo(2 * places));
                 assertThat(metric(admin, "tamanoir_stream_places_refused_total{reason=\"MEMORY\"}"))
                         .isEqualTo(refused);
                 assertThat(metric(admin, "tamanoir_streams_aborted_total{reason=\"NO_MEMORY\"}"))

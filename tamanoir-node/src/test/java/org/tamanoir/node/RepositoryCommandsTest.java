@@ -24,7 +24,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 @Tag("once")
-@Timeout(90)
+@Timeout(120)
 class RepositoryCommandsTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();

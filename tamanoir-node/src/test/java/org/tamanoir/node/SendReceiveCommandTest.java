@@ -35,7 +35,7 @@ import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(30)
+@Timeout(120)
 class SendReceiveCommandTest {
     private static final Pattern LISTENING = Pattern.compile("listening on (\\S+)");
 

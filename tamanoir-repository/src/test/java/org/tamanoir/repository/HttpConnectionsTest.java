@@ -32,7 +32,7 @@ import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
 /** Strangers come from 127.0.0.2 and up, the host itself from 127.0.0.1, where the server listens. */
-@Timeout(60)
+@Timeout(120)
 class HttpConnectionsTest {
     private static final long LONG_MS = 50_000;
     private static final String HOST = "127.0.0.1";

@@ -13,7 +13,6 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -32,7 +31,7 @@ import org.tamanoir.deploy.Manifest;
 import org.tamanoir.support.Waiting;
 
 /** The repository's process is killed, as by kill -9, at whatever it does. */
-@Timeout(60)
+@Timeout(300)
 class KilledRepositoryTest {
     private static final long SEED = 20261121;
     private static final int ROUNDS = 3;
@@ -141,13 +140,13 @@ class KilledRepositoryTest {
                 .header("Authorization", "Bearer " + TestRepository.TOKEN)
                 .PUT(BodyPublishers.ofByteArray(sample.jar()))
                 .build();
-        calls.send(upload, BoundedBody.bytes(10_000), Duration.ofSeconds(10));
+        calls.send(upload, BoundedBody.bytes(10_000), Waiting.PATIENCE);
         HttpRequest publish = HttpRequest.newBuilder(uri.resolve(sample.id().path()))
                 .header("Authorization", "Bearer " + TestRepository.TOKEN)
                 .header("Content-Type", "application/json")
                 .POST(BodyPublishers.ofString(sample.body()))
                 .build();
-        HttpResponse<byte[]> answer = calls.send(publish, BoundedBody.bytes(10_000), Duration.ofSeconds(10));
+        HttpResponse<byte[]> answer = calls.send(publish, BoundedBody.bytes(10_000), Waiting.PATIENCE);
         return answer.statusCode();
     }
 

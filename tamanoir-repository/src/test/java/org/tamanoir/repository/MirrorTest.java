@@ -27,7 +27,7 @@ import org.tamanoir.support.Tiers;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(60)
+@Timeout(120)
 class MirrorTest {
     @TempDir
     Path folder;

@@ -31,7 +31,7 @@ import org.tamanoir.deploy.TrustPolicy;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(60)
+@Timeout(120)
 class RepositoryServerTest {
     private static final Sample FOO = Sample.of("org.example.Foo:1.0", 300_000);
     private static final int MAX_JAR = 1 << 20;

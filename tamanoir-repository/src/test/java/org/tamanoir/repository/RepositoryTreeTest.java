@@ -29,7 +29,7 @@ import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.repository.RepositoryTree.Outcome;
 import org.tamanoir.support.Waiting;
 
-@Timeout(60)
+@Timeout(120)
 class RepositoryTreeTest {
     @TempDir
     Path root;

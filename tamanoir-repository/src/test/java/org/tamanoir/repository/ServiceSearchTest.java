@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.support.Waiting;
 
-@Timeout(60)
+@Timeout(120)
 class ServiceSearchTest {
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
 

@@ -31,7 +31,7 @@ import org.tamanoir.routing.RouteFeed;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 
-@Timeout(60)
+@Timeout(120)
 class AdminChangeTest {
     private static final int PATIENCE_MS = (int) Waiting.PATIENCE.toMillis();
     private static final byte[] PAYLOAD = "hello".getBytes(StandardCharsets.US_ASCII);

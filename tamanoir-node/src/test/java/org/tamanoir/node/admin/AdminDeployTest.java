@@ -38,7 +38,7 @@ import org.tamanoir.support.Tmpfs;
 import tools.jackson.databind.JsonNode;
 
 /** Deployment by the admin API, from a real repository with real code. */
-@Timeout(60)
+@Timeout(120)
 class AdminDeployTest {
     private static final String SOURCE = """
             package org.example;

@@ -26,7 +26,7 @@ import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(60)
+@Timeout(120)
 class AdminLiveTest {
     /** Tamanoir's Type ID, destination 10.0.2.7, payload "hello". */
     private static final byte[] PACKET =

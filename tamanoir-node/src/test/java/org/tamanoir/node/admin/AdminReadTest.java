@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.tamanoir.node.config.Endpoint;
 import tools.jackson.databind.JsonNode;
 
-@Timeout(60)
+@Timeout(120)
 class AdminReadTest {
     /** Tamanoir's Type ID, destination 10.0.2.7, no service, payload "hello". */
     private static final byte[] PACKET =

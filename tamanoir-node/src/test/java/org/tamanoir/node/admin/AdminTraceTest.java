@@ -21,7 +21,7 @@ import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 
 /** One packet that an operator sends through the node. */
-@Timeout(60)
+@Timeout(120)
 class AdminTraceTest {
     private TestAdmin node;
 

@@ -47,7 +47,7 @@ import tools.jackson.databind.json.JsonMapper;
  * A director at work, over real HTTP: nodes ask from 127.0.0.2 and up. Every one of them has the token of all nodes;
  * {@code own} is listed with a token of its own, {@code listed} without.
  */
-@Timeout(60)
+@Timeout(120)
 class DirectorRegistrationTest {
     private static final String NODES = "0123456789abcdef-nodes";
     private static final String OWN = "0123456789abcdef-own";

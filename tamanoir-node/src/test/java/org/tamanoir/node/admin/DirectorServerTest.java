@@ -56,7 +56,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The API over real HTTP, in front of a director that has not started: on the host there is no table to steer. */
 @Tag("once")
-@Timeout(60)
+@Timeout(120)
 class DirectorServerTest {
     private static final String ADMIN = "0123456789abcdef-admin";
     private static final String NODES = "0123456789abcdef-nodes";

@@ -41,7 +41,7 @@ import tools.jackson.databind.json.JsonMapper;
  * What the API says of a node whose watchdog is gone or stands still. The watchdog tells of a service that does not
  * return, and whom it tells is of the test's making.
  */
-@Timeout(90)
+@Timeout(120)
 class HealthTest {
     private static final String SERVICE = "hangs";
 

@@ -32,7 +32,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The feed on a real listener, with views of this test. */
-@Timeout(60)
+@Timeout(120)
 class LiveFeedTest {
     private static final JsonMapper MAPPER = new JsonMapper();
     private static final Duration PATIENCE = Waiting.PATIENCE;

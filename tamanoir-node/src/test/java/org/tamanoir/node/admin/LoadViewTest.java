@@ -21,7 +21,7 @@ import org.tamanoir.routing.RoutingTable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(60)
+@Timeout(120)
 class LoadViewTest {
     private static final ExecutionEnvironment STILL =
             new ExecutionEnvironment(EeConfig.defaults(), new RoutingTable(), new ServiceCatalog());

@@ -22,7 +22,7 @@ import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.traffic.TrafficSnapshot;
 
-@Timeout(60)
+@Timeout(120)
 class NodeMetricsTest {
     @Test
     void everythingAnOperatorWatchesIsThere() throws Exception {

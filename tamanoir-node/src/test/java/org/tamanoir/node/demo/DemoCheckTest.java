@@ -17,7 +17,7 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepReceiver;
 import org.tamanoir.client.AnepSender;
 
-@Timeout(30)
+@Timeout(120)
 class DemoCheckTest {
     private static final int PAYLOAD_BYTES = 100;
     private static final int LAST_BYTES = 50;

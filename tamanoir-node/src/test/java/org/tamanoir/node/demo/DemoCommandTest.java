@@ -24,7 +24,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 @Tag("once")
-@Timeout(60)
+@Timeout(120)
 class DemoCommandTest {
     private static final int PATIENCE_S = 40;
 

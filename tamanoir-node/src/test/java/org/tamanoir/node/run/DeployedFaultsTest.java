@@ -40,7 +40,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Repositories and nodes that die, as by kill -9, while code is on its way. */
 @Tag("once")
-@Timeout(90)
+@Timeout(120)
 class DeployedFaultsTest {
     private static final String NAME = "org.example.Mark";
     private static final String MONITOR = "org.tamanoir.services.Monitor";

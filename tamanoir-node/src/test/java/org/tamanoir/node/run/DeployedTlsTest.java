@@ -26,7 +26,7 @@ import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
 /** Everything that deployment speaks, inside TLS with an authority of one's own. */
-@Timeout(60)
+@Timeout(120)
 class DeployedTlsTest {
     private static final String NAME = "org.example.Shout";
     private static final Pattern LISTENING = Pattern.compile("(127\\.0\\.0\\.1:\\d+)");

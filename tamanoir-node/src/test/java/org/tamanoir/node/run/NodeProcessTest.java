@@ -51,7 +51,7 @@ import org.tamanoir.transport.LinuxThreadRanks;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(60)
+@Timeout(120)
 class NodeProcessTest {
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
     private static final int PATIENCE_MS = (int) Waiting.PATIENCE.toMillis();
