@@ -138,7 +138,7 @@ class TransitSettleTest {
             send(packets(NAME, 1, 1000, 500));
             eventually().until(() -> {
                 TrafficSnapshot now = node.environment.traffic();
-                return now.packetsIn() == 1003 && now.packetsOut() + now.dropped() + now.held() == 1003;
+                return now.packetsIn() == 1003 && node.levels.settled.get(5) == now.dropped() + 2;
             });
             long dropped = node.environment.traffic().drops().getOrDefault(DropReason.INBOX_FULL, 0L);
             assertThat(dropped).isBetween(300L, 999L);
