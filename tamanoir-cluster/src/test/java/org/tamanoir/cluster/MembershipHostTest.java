@@ -1,6 +1,7 @@
 package org.tamanoir.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -8,7 +9,6 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -21,7 +21,7 @@ import org.tamanoir.cluster.MembershipStatus.HostState;
 import org.tamanoir.support.Namespaces;
 
 /** A back-end and a director, each in a network namespace of its own: what becomes of the back-end's host. */
-@Timeout(60)
+@Timeout(120)
 class MembershipHostTest {
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final Duration OFTEN = Duration.ofMillis(100);
@@ -96,8 +96,7 @@ class MembershipHostTest {
             assertThat(director.registrations.get(0).get("admin").asString()).isEqualTo("http://10.75.1.11:3324");
 
             namespaces.run(node, "ip address del 10.9.0.1/32 dev lo");
-            Awaitility.await()
-                    .atMost(LONG)
+            eventually()
                     .untilAsserted(
                             () -> assertThat(director.last().get("findings").toString())
                                     .contains("10.9.0.1"));
@@ -129,8 +128,7 @@ class MembershipHostTest {
                     .isNotEmpty();
 
             host.commands().forEach(command -> namespaces.run(node, command));
-            Awaitility.await()
-                    .atMost(LONG)
+            eventually()
                     .untilAsserted(() ->
                             assertThat(membership.status().setUp().findings()).isEmpty());
             assertThat(addresses()).contains("10.9.0.1/32");

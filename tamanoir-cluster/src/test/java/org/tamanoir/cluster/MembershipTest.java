@@ -31,7 +31,7 @@ import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
-@Timeout(60)
+@Timeout(120)
 class MembershipTest {
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final List<InetSocketAddress> LISTENING = List.of(new InetSocketAddress("0.0.0.0", 3322));

@@ -24,9 +24,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Waiting;
 
 class NodeQuestionsTest {
-    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration LONG = Waiting.PATIENCE;
     private static final Duration SHORT = Duration.ofMillis(200);
 
     private final CountDownLatch ended = new CountDownLatch(1);

@@ -22,9 +22,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.cluster.config.BackEnd;
 import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.support.Waiting;
 
 class PollerTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Waiting.PATIENCE;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final ClusterTotals totals = new ClusterTotals();

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.support.Tiers;
+import org.tamanoir.support.Waiting;
 
 /** The C compiler says what the header means; {@link Abi} must say the same of all of it, and nothing else. */
 class AbiTest {
@@ -187,7 +188,7 @@ class AbiTest {
                 .redirectErrorStream(true)
                 .redirectOutput(file.toFile())
                 .start();
-        assertThat(process.waitFor(30, TimeUnit.SECONDS))
+        assertThat(process.waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
                 .as(command[0] + " ends")
                 .isTrue();
         List<String> lines = Files.readAllLines(file);

@@ -26,6 +26,7 @@ import org.tamanoir.nodeos.Policy;
 import org.tamanoir.support.Namespaces;
 import org.tamanoir.support.TestNet;
 import org.tamanoir.support.Tiers;
+import org.tamanoir.support.Waiting;
 
 /**
  * A client and a server with sockets, and a router with a BPF level between them.
@@ -41,7 +42,7 @@ final class BpfBed implements AutoCloseable {
     static final byte[] LAST = {1, 0, 0, 18, 0, 2, 0, 8};
 
     private static final int INSTANCE = 3;
-    private static final int PATIENCE_MS = 10_000;
+    static final int PATIENCE_MS = (int) Waiting.PATIENCE.toMillis();
     private static final int RECEIVE_BUFFER = 1 << 20;
 
     final TestNet net;

@@ -1,6 +1,7 @@
 package org.tamanoir.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.DatagramPacket;
@@ -13,9 +14,10 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.FutureTask;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -33,6 +35,7 @@ import org.tamanoir.nodeos.Mark;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.nodeos.Rule;
 import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Waiting;
 
 /** What both BPF levels do alike with real packets. */
 @Tag("once")
@@ -198,7 +201,7 @@ class BpfPoliciesTest {
                 .in(net.server(), () -> new DatagramSocket(new InetSocketAddress(InetAddress.getByName(other), 4000)));
         bed.begin(level);
         try (aside) {
-            aside.setSoTimeout(10_000);
+            aside.setSoTimeout(BpfBed.PATIENCE_MS);
             bed.set(Policy.forward()
                     .markClass(3)
                     .fate(new Fate.To(new InetSocketAddress(InetAddress.getByName(other), 4000))));
@@ -320,21 +323,19 @@ class BpfPoliciesTest {
         Policy two = Policy.forward().mark(new Mark.At(36, 4, 0x22222222L));
         bed.set(one);
         AtomicBoolean goesOn = new AtomicBoolean(true);
-        FutureTask<Integer> storm = new FutureTask<>(() -> {
-            int changes = 0;
+        AtomicInteger changes = new AtomicInteger();
+        CompletableFuture<Void> storm = Waiting.async(() -> {
             while (goesOn.get()) {
-                bed.set(changes % 2 == 0 ? two : one);
-                changes++;
+                bed.set(changes.getAndIncrement() % 2 == 0 ? two : one);
             }
-            return changes;
         });
-        new Thread(storm, "storm").start();
         byte[] packet = BpfBed.bytes(BpfBed.packet(), 64);
         byte[][] packets = new byte[batch][];
         Arrays.fill(packets, packet);
         byte[] markedOne = marked(packet, 32, 0x11);
         byte[] markedTwo = marked(packet, 36, 0x22);
         try {
+            eventually().until(() -> changes.get() > 1 || storm.isDone());
             for (int i = 0; i < batches; i++) {
                 List<byte[]> received = bed.cross(TestNet.SERVER4, packets);
                 assertThat(received).hasSize(batch);
@@ -344,7 +345,7 @@ class BpfPoliciesTest {
         } finally {
             goesOn.set(false);
         }
-        assertThat(storm.get(10, TimeUnit.SECONDS)).isGreaterThan(0);
+        storm.get(BpfBed.PATIENCE_MS, TimeUnit.MILLISECONDS);
         assertThat(bed.counters().marked()).isEqualTo((long) batches * batch);
     }
 

@@ -18,6 +18,7 @@ import org.tamanoir.nodeos.LevelStatus;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.Waiting;
 
 /** A process of its own with levels: it can be killed, and it can be without privilege. */
 final class BridgeChild implements AutoCloseable {
@@ -25,7 +26,6 @@ final class BridgeChild implements AutoCloseable {
     static final String HERE = "-";
 
     private static final String READY = "ready";
-    private static final long PATIENCE_S = 30;
 
     private final Process process;
     private final List<String> lines = new ArrayList<>();
@@ -62,7 +62,7 @@ final class BridgeChild implements AutoCloseable {
     void kill() {
         process.destroyForcibly();
         try {
-            if (!process.waitFor(PATIENCE_S, TimeUnit.SECONDS)) {
+            if (!process.waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
                 throw new IllegalStateException("child does not end");
             }
         } catch (InterruptedException e) {

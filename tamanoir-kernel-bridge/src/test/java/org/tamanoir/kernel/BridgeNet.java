@@ -16,6 +16,7 @@ import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.support.Namespaces;
 import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Waiting;
 
 /**
  * A client that sends ANEP packets to a server through a router, and a node on the router that takes what comes up and
@@ -28,7 +29,7 @@ final class BridgeNet implements AutoCloseable {
     static final long KEY = 0x1234_5678_9ABC_DEF0L;
 
     private static final int WINDOW_PACKETS = 32;
-    private static final long PATIENCE_NS = 10_000_000_000L;
+    private static final long PATIENCE_NS = Waiting.PATIENCE.toNanos();
 
     final TestNet net;
     private final BridgeSocket client;

@@ -2,17 +2,16 @@ package org.tamanoir.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.assertj.core.api.Assertions;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -105,7 +104,8 @@ class BridgeTest {
     void theFirstComeUpAndNoneIsOvertaken() throws Exception {
         os = net.attach();
         Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward().share(Share.first(500)), ALL, false);
-        net.exchange(os, 1, 2_000);
+        net.exchange(os, 1, 500 + 64); // At its end none is on its way.
+        net.exchange(os, 1, 1_436);
         assertThat(net.atNode.size()).isBetween(500, 500 + 64);
         assertThat(net.atNode).isSorted();
         assertThat(net.atServer).isSorted();
@@ -122,7 +122,8 @@ class BridgeTest {
             net.send(1, BridgeNet.PORT);
         }
         Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward(), ALL, true);
-        net.exchange(os, 1, 200);
+        net.exchange(os, 1, 180); // At its end none is on its way.
+        net.exchange(os, 1, 20);
         assertThat(net.atNode.size()).isBetween(21, 200);
         assertThat(net.atServer.get(0)).isGreaterThan(net.atNode.get(net.atNode.size() - 1));
         assertThat(offload.counters().up()).isEqualTo(net.atNode.size() - 20);
@@ -133,14 +134,19 @@ class BridgeTest {
         os = net.attach();
         KernelOffload offload = (KernelOffload)
                 os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward().share(Share.first(3)), ALL, false);
+        long beganNs = System.nanoTime();
         net.exchange(NodeOs.NONE, 1, 10); // the node takes them and says nothing
-        assertThat(net.atNode).hasSize(10);
-        assertThat(pending(offload)).isEqualTo(10);
+        long pending = pending(offload);
+        if (System.nanoTime() - beganNs < UsedSlot.WINDOW_NS) { // Later they may count as lost.
+            assertThat(net.atNode).hasSize(10);
+            assertThat(pending).isEqualTo(10);
+        }
+        int on = net.atServer.size();
 
-        Awaitility.await().untilAsserted(() -> assertThat(pending(offload)).isZero());
+        eventually().untilAsserted(() -> assertThat(pending(offload)).isZero());
         net.exchange(os, 1, 10);
-        assertThat(net.atServer).hasSize(10);
-        assertThat(offload.counters().on()).isEqualTo(10);
+        assertThat(net.atServer).hasSize(on + 10);
+        assertThat(offload.counters().on()).isEqualTo(on + 10);
     }
 
     @Test
@@ -150,7 +156,7 @@ class BridgeTest {
         net.exchange(NodeOs.NONE, 1, 10);
         os.lost(10);
 
-        Awaitility.await().pollInterval(Duration.ofMillis(10)).untilAsserted(() -> {
+        eventually().untilAsserted(() -> {
             net.exchange(os, 1, 1);
             assertThat(net.atServer).isNotEmpty();
         });
@@ -296,8 +302,7 @@ class BridgeTest {
 
         net.exchange(os, 1, 5);
         net.send(1, 4433);
-        Awaitility.await()
-                .untilAsserted(() -> assertThat(other.counters().dropped()).isEqualTo(1));
+        eventually().untilAsserted(() -> assertThat(other.counters().dropped()).isEqualTo(1));
         assertThat(first.counters().on()).isEqualTo(5);
 
         net.close(second);
@@ -328,7 +333,7 @@ class BridgeTest {
         Offload before = os.offload(1, flow, Policy.forward(), ALL, false);
         before.close();
         net.net.namespaces().address(net.net.router(), TestNet.ROUTER_CLIENT_DEVICE, "10.71.1.77/24");
-        Awaitility.await()
+        eventually()
                 .untilAsserted(() -> assertThatThrownBy(() -> os.offload(1, flow, Policy.forward(), ALL, false)
                                 .close())
                         .hasMessageContaining("this host"));

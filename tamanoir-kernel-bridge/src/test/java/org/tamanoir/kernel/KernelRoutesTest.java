@@ -153,7 +153,8 @@ class KernelRoutesTest {
         namespaces.run(here, "ip link set d0 down");
 
         eventually().until(() -> table.size() == 0);
-        assertThat(events).anyMatch(line -> line.endsWith("for interface d0 changed"));
+        eventually()
+                .untilAsserted(() -> assertThat(events).anyMatch(line -> line.endsWith("for interface d0 changed")));
     }
 
     @Test
@@ -331,7 +332,7 @@ class KernelRoutesTest {
         // It takes the place of the first, which is not bird's.
         route("replace 10.1.0.0/16 via 192.0.2.9");
         eventually().untilAsserted(() -> assertThat(events).anyMatch(line -> line.endsWith("for time passed")));
-        assertThat(port()).isEqualTo(1);
+        awaitPort(1);
     }
 
     @Test
@@ -365,6 +366,6 @@ class KernelRoutesTest {
         eventually()
                 .untilAsserted(() -> assertThat(table.size()).as("%s", events).isEqualTo(count));
         assertThat(wasAway).isFalse();
-        assertThat(feed.status().resyncs()).isGreaterThan(1);
+        eventually().until(() -> feed.status().resyncs() > 1);
     }
 }

@@ -29,7 +29,7 @@ final class PlainDatagrams {
     private static final int PAYLOAD_BYTES = 64;
     private static final int IP_UDP_BYTES = 28;
     private static final byte[] NOTHING = {};
-    private static final long PATIENCE_NS = 20_000_000_000L;
+    private static final long PATIENCE_NS = Waiting.PATIENCE.toNanos();
 
     private final PlainBed bed;
     private final AtomicInteger sent = new AtomicInteger();

@@ -38,6 +38,7 @@ import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Waiting;
 
 /** ICMP messages through a router with a node: octets are compared as they are on the wire, in front of it and behind. */
 class PlainIcmpTest {
@@ -45,7 +46,7 @@ class PlainIcmpTest {
     private static final String V6 = TestNet.CLIENT6 + ", " + TestNet.SERVER6;
     private static final String NAME = "org.example.Ping";
     private static final int TOS = 46 << 2;
-    private static final int TIMEOUT_MS = 10_000;
+    private static final int TIMEOUT_MS = (int) Waiting.PATIENCE.toMillis();
     private static final int WORD = 0x1234_0007;
     private static final Set<IcmpType> ALL = EnumSet.allOf(IcmpType.class);
 

@@ -28,6 +28,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.Namespaces;
 import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 
 /** Plain datagrams and a node of another process, which is killed, or stopped so that it does not come round. */
@@ -36,7 +37,7 @@ class PlainProcessTest {
     private static final byte[] NOTHING = {};
     private static final String READY = "ready";
     private static final int TCP_PORT = 8080;
-    private static final int TIMEOUT_MS = 10_000;
+    private static final int TIMEOUT_MS = (int) Waiting.PATIENCE.toMillis();
 
     private TestNet net;
     private PlainWire client;
@@ -160,7 +161,7 @@ class PlainProcessTest {
         } finally {
             node.destroyForcibly();
         }
-        assertThat(node.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(node.waitFor(TIMEOUT_MS, TimeUnit.MILLISECONDS)).isTrue();
         assertThat(arrivesMarked()).isFalse();
         assertThat(echoArrivesMarked()).isFalse();
         assertThat(traces()).contains("tmn_plain");
@@ -183,7 +184,7 @@ class PlainProcessTest {
         } finally {
             node.destroyForcibly();
         }
-        assertThat(node.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(node.waitFor(TIMEOUT_MS, TimeUnit.MILLISECONDS)).isTrue();
         assertThat(arrivesMarked(5005)).isFalse();
     }
 
@@ -197,7 +198,7 @@ class PlainProcessTest {
             } finally {
                 node.destroyForcibly();
             }
-            assertThat(node.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(node.waitFor(TIMEOUT_MS, TimeUnit.MILLISECONDS)).isTrue();
             assertThat(ends(before)).isTrue();
             try (Socket after = connect()) {
                 assertThat(firstOctet(after, server)).isEqualTo(2);

@@ -44,7 +44,7 @@ import org.tamanoir.traffic.TrafficSnapshot;
 class PlainTcpTest {
     private static final String NAME = "org.example.Web";
     private static final int PORT = 8080;
-    private static final int TIMEOUT_MS = 10_000;
+    private static final int TIMEOUT_MS = (int) Waiting.PATIENCE.toMillis();
     /** Of a socket that listens at loopback, in /proc/net/tcp. */
     private static final String LISTENS = "(0100007F|0{24}01000000):\\w+ \\S+ 0A ";
 

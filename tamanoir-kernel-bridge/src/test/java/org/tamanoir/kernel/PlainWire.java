@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Waiting;
 
 /**
  * Frames as they are on a device of a test's network: sends and takes them whole.
@@ -23,7 +24,7 @@ final class PlainWire implements AutoCloseable {
     private static final short ALL_BE = 0x0300;
     private static final int DONTWAIT = 0x40;
     private static final int FRAME_BYTES = 65_536;
-    private static final long PATIENCE_NS = 10_000_000_000L;
+    private static final long PATIENCE_NS = Waiting.PATIENCE.toNanos();
     static final int IP_AT = 14;
 
     private final Memory memory = new Memory(FRAME_BYTES);

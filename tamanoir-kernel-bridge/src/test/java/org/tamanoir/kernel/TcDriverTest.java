@@ -2,6 +2,7 @@ package org.tamanoir.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.tamanoir.support.Waiting.eventually;
 
 import com.sun.jna.Native;
 import com.sun.jna.Platform;
@@ -12,14 +13,13 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -246,25 +246,22 @@ class TcDriverTest {
             assertThat(bed.counters().on()).isEqualTo(1);
 
             bed.set(BpfBed.SLOT, TCP, Policy.drop(), false);
-            Thread refused = new Thread(() -> {
-                try {
-                    connect(TestNet.SERVER4).close();
-                } catch (Exception e) {
-                    // Nothing answers.
-                }
-            });
-            refused.setDaemon(true);
-            refused.start();
-            Awaitility.await()
-                    .atMost(Duration.ofSeconds(10))
-                    .untilAsserted(() -> assertThat(bed.counters().dropped()).isPositive());
+            // Closed before its end: the kernel would begin again and again, and count that in tests that follow.
+            try (SocketChannel unanswered = net.namespaces().in(net.client(), SocketChannel::open)) {
+                unanswered.configureBlocking(false);
+                assertThat(unanswered.connect(new InetSocketAddress(TestNet.SERVER4, BpfBed.PORT)))
+                        .isFalse();
+                eventually()
+                        .untilAsserted(
+                                () -> assertThat(bed.counters().dropped()).isPositive());
+            }
         }
     }
 
     private static ServerSocket listen(String namespace) throws Exception {
         return net.namespaces().in(namespace, () -> {
             ServerSocket listener = new ServerSocket(BpfBed.PORT);
-            listener.setSoTimeout(10_000);
+            listener.setSoTimeout(BpfBed.PATIENCE_MS);
             return listener;
         });
     }
@@ -272,7 +269,7 @@ class TcDriverTest {
     private static Socket connect(String to) throws Exception {
         return net.namespaces().in(net.client(), () -> {
             Socket socket = new Socket();
-            socket.connect(new InetSocketAddress(InetAddress.getByName(to), BpfBed.PORT), 10_000);
+            socket.connect(new InetSocketAddress(InetAddress.getByName(to), BpfBed.PORT), BpfBed.PATIENCE_MS);
             return socket;
         });
     }

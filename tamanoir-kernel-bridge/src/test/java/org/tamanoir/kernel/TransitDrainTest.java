@@ -31,7 +31,7 @@ import org.tamanoir.transport.TransportKind;
 class TransitDrainTest {
     private static final String NAME = "org.example.Service";
     private static final int BYTES = 400;
-    private static final int TIMEOUT_MS = 10_000;
+    private static final int TIMEOUT_MS = (int) Waiting.PATIENCE.toMillis();
 
     private static Socket connect(TestNet net) throws Exception {
         return net.namespaces().in(net.client(), () -> {
@@ -87,13 +87,14 @@ class TransitDrainTest {
                 try (Socket up = accept(server)) {
                     assertThat(hostOf(up)).as("comes from the node").isEqualTo("10.71.2.1");
                     assertThat(up.getInputStream().readNBytes(BYTES)).hasSize(BYTES);
-                    CompletableFuture<Integer> cut = Waiting.async(() -> node.stop(Duration.ofSeconds(20)));
+                    CompletableFuture<Integer> cut = Waiting.async(() -> node.stop(Waiting.PATIENCE.multipliedBy(2)));
+                    server.setSoTimeout(1_000);
                     awaitGoingBy(net, server);
                     assertCrosses(client, up, 1);
                     client.shutdownOutput();
                     assertThat(up.getInputStream().read()).isEqualTo(-1);
                     up.shutdownOutput();
-                    assertThat(cut.get(30, TimeUnit.SECONDS))
+                    assertThat(cut.get(TIMEOUT_MS, TimeUnit.MILLISECONDS))
                             .as("streams that were cut")
                             .isZero();
                 }

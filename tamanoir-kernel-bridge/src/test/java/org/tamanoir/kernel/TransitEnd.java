@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSender;
@@ -23,8 +23,6 @@ import org.tamanoir.transport.UdpSockets;
  * <p>Thread contract: one thread.
  */
 final class TransitEnd implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
-
     private final UdpSocket socket;
     private final UdpBatch batch;
     private final UdpSender sender;
@@ -75,7 +73,7 @@ final class TransitEnd implements AutoCloseable {
         List<Datagram> datagrams = new ArrayList<>();
         while (datagrams.size() < count) {
             if (arrived.isEmpty()) {
-                assertThat(socket.awaitReadable(PATIENCE))
+                assertThat(socket.awaitReadable(Waiting.PATIENCE))
                         .as("datagram %s of %s arrives at %s", datagrams.size() + 1, count, address())
                         .isTrue();
                 take();

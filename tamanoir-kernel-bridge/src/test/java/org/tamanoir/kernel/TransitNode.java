@@ -26,6 +26,7 @@ import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.Namespaces;
 import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
@@ -35,7 +36,7 @@ import org.tamanoir.transport.TransportKind;
  */
 final class TransitNode implements AutoCloseable {
     static final int PORT = 3322;
-    static final Duration PATIENCE = Duration.ofSeconds(10);
+    static final Duration PATIENCE = Waiting.PATIENCE;
 
     final TransitLevels levels;
     final RoutingTable routes = new RoutingTable();

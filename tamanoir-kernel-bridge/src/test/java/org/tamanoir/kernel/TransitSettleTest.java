@@ -136,9 +136,11 @@ class TransitSettleTest {
             send(packets(OTHER, 1, 1, 200));
             receive(1);
             send(packets(NAME, 1, 1000, 500));
-            eventually().until(() -> node.environment.traffic().packetsIn() == 1003);
-            TrafficSnapshot full = node.environment.traffic();
-            long dropped = full.drops().getOrDefault(DropReason.INBOX_FULL, 0L);
+            eventually().until(() -> {
+                TrafficSnapshot now = node.environment.traffic();
+                return now.packetsIn() == 1003 && node.levels.settled.get(5) == now.dropped() + 2;
+            });
+            long dropped = node.environment.traffic().drops().getOrDefault(DropReason.INBOX_FULL, 0L);
             assertThat(dropped).isBetween(300L, 999L);
             node.assertSettled(5, (int) dropped + 2);
             released.countDown();
@@ -316,9 +318,10 @@ class TransitSettleTest {
                 send(packets(NAME, 0, 1, 200)); // The next datagram tells what was lost before it.
                 return node.levels.lost.get() > 0;
             });
-            long lost = node.levels.lost.get();
+            eventually()
+                    .untilAsserted(() -> assertThat(node.environment.traffic().packetsIn() + node.levels.lost.get())
+                            .isGreaterThan(count));
             eventually().until(() -> node.environment.traffic().held() == 0);
-            assertThat(node.environment.traffic().packetsIn() + lost).isGreaterThan(count);
             eventually()
                     .untilAsserted(() -> assertThat((long) node.levels.settled.get(5))
                             .isEqualTo(node.environment.traffic().packetsIn()));

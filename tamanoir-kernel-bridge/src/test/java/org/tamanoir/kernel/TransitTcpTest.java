@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
@@ -28,7 +27,7 @@ class TransitTcpTest {
     private static final String NAME = "org.example.Service";
     private static final String OTHER = "org.example.Other";
     private static final int PACKETS = 200;
-    private static final int TIMEOUT_MS = 10_000;
+    private static final int TIMEOUT_MS = (int) Waiting.PATIENCE.toMillis();
 
     private static TestNet net;
 
@@ -106,7 +105,7 @@ class TransitTcpTest {
             CompletableFuture<Brought> brought = echo(listener);
             try (Socket client = connect(at(server, PORT))) {
                 assertThat(exchange(client, bytes)).isEqualTo(bytes);
-                Tap.Captured seen = Objects.requireNonNull(arrivals.take(Duration.ofSeconds(5)));
+                Tap.Captured seen = Objects.requireNonNull(arrivals.take(Waiting.PATIENCE));
                 assertThat(seen.local()).isEqualTo(at(server, PORT));
                 assertThat(seen.peer()).isEqualTo(client.getLocalSocketAddress());
             }

@@ -6,7 +6,6 @@ import static org.tamanoir.kernel.TransitNode.at;
 import static org.tamanoir.kernel.TransitNode.number;
 import static org.tamanoir.kernel.TransitNode.packet;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +20,7 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.Namespaces;
 import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
@@ -77,7 +77,7 @@ class TransitUdpTest {
             assertThat(traffic.packetsOut()).isEqualTo(300);
             assertThat(traffic.drops()).isEmpty();
             node.assertSettled(1, 300);
-            Tap.Captured seen = Objects.requireNonNull(arrivals.take(Duration.ofSeconds(5)));
+            Tap.Captured seen = Objects.requireNonNull(arrivals.take(Waiting.PATIENCE));
             assertThat(seen.peer()).isEqualTo(at(client, 7001));
             assertThat(seen.local()).isEqualTo(receiver.address());
         }

@@ -1,7 +1,7 @@
 package org.tamanoir.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -14,7 +14,6 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -37,7 +36,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The command line against a real server, in one process. */
 @Tag("once")
-@Timeout(60)
+@Timeout(120)
 class CtlCommandTest {
     /** Tamanoir's Type ID, destination 10.0.2.7, payload "hello". */
     private static final byte[] PACKET =
@@ -378,23 +377,24 @@ class CtlCommandTest {
             assertThat(run("ctl", "traffic", "--admin", "127.0.0.1:" + other.getLocalPort()))
                     .isEqualTo(ExitCode.FAILED);
             assertThat(err.toString()).contains("no admin API");
-            answer.get(20, TimeUnit.SECONDS);
+            answer.get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS);
         }
     }
 
     @Test
     void dropsAndEventsAreFollowedUntilTheNodeEnds() throws Exception {
         CompletableFuture<Integer> observing = Waiting.async(() -> run("node", "observe", "--admin", admin()));
-        await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+        eventually().untilAsserted(() -> {
             sendOverUdp(); // Until it looks.
             assertThat(out.toString()).contains("dropped  NO_ROUTE  25 bytes from 127.0.0.1:");
         });
-        await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+        eventually().untilAsserted(() -> {
             node.manager.ready(null);
             assertThat(out.toString()).contains("node  the node is ready");
         });
         node.server.close();
-        assertThat(observing.get(20, TimeUnit.SECONDS)).isEqualTo(ExitCode.FAILED);
+        assertThat(observing.get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                .isEqualTo(ExitCode.FAILED);
         assertThat(err.toString()).containsAnyOf("has the node ended?", "has ended the connection");
     }
 
@@ -402,13 +402,14 @@ class CtlCommandTest {
     void eventsAreFollowedAfterThoseOfThePast() throws Exception {
         CompletableFuture<Integer> following =
                 Waiting.async(() -> run("ctl", "events", "--follow", "--admin", admin()));
-        await().atMost(Duration.ofSeconds(20)).until(() -> out.toString().contains("the node is ready"));
+        eventually().until(() -> out.toString().contains("the node is ready"));
         node.manager.ready("the repository is away");
-        await().atMost(Duration.ofSeconds(20)).until(() -> out.toString().contains("the repository is away"));
+        eventually().until(() -> out.toString().contains("the repository is away"));
         assertThat(out.toString().lines().filter(line -> line.contains("the node is ready")))
                 .hasSize(1);
         node.server.close();
-        assertThat(following.get(20, TimeUnit.SECONDS)).isEqualTo(ExitCode.FAILED);
+        assertThat(following.get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                .isEqualTo(ExitCode.FAILED);
     }
 
     @Test
@@ -425,7 +426,7 @@ class CtlCommandTest {
                 admin(),
                 "--token-file",
                 token.toString()));
-        await().atMost(Duration.ofSeconds(20)).until(() -> {
+        eventually().until(() -> {
             sendOverUdp(); // Until it looks, and has enough.
             return capturing.isDone();
         });

@@ -20,7 +20,7 @@ import org.tamanoir.node.config.Endpoint;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(60)
+@Timeout(120)
 class DirectorCommandTest {
     private static final String SERVICE = "services: [{name: anep, address: 10.0.0.100}]\n";
 

@@ -1,6 +1,7 @@
 package org.tamanoir.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -9,18 +10,17 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.support.Waiting;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A node as a process whose log strangers try to fill. */
@@ -53,22 +53,22 @@ class LimitedLogTest {
                 connect(port, NO_PACKET);
             }
             connect(port, OTHER_FAULT);
-            Awaitility.await()
-                    .atMost(Duration.ofSeconds(20))
+            eventually()
                     .untilAsserted(
                             () -> assertThat(told(log, "refused: VERSION")).isEqualTo(STRANGERS));
             assertThat(told(log, "refused: HEADER_LENGTH")).isEqualTo(1);
             assertThat(lines(log, "refused: VERSION")).hasSizeLessThan(STRANGERS / 4);
         } finally {
             node.toHandle().destroy();
-            assertThat(node.waitFor(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(node.waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
         }
     }
 
     /** Returns when the node has closed the connection. */
     private static void connect(int port, byte[] bytes) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            socket.setSoTimeout(20_000);
+            socket.setSoTimeout((int) Waiting.PATIENCE.toMillis());
             socket.getOutputStream().write(bytes);
             assertThat(socket.getInputStream().read()).isEqualTo(-1);
         }

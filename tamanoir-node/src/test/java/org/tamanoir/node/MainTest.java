@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.node.cli.Logging;
+import org.tamanoir.support.Waiting;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -184,7 +185,8 @@ class MainTest {
         Process check = new ProcessBuilder(bash.toString(), "-n", script.toString())
                 .redirectErrorStream(true)
                 .start();
-        assertThat(check.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(check.waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
         assertThat(check.inputReader().lines()).isEmpty();
         assertThat(check.exitValue()).isZero();
     }

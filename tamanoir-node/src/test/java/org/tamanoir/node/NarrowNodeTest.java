@@ -1,6 +1,7 @@
 package org.tamanoir.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -18,7 +19,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -96,7 +96,9 @@ class NarrowNodeTest {
                 assertThat(places).isBetween(100L, (long) STREAMS - 1);
                 long refused = useAll(started.get("tcp").get(0).asString(), admin, places);
                 assertThat(refused).isEqualTo(STREAMS - places);
-                assertThat(receiver.statistics().packets()).isEqualTo(2 * places);
+                eventually()
+                        .untilAsserted(() ->
+                                assertThat(receiver.statistics().packets()).isEqualTo(2 * places));
                 assertThat(metric(admin, "tamanoir_stream_places_refused_total{reason=\"MEMORY\"}"))
                         .isEqualTo(refused);
                 assertThat(metric(admin, "tamanoir_streams_aborted_total{reason=\"NO_MEMORY\"}"))
@@ -135,7 +137,7 @@ class NarrowNodeTest {
                     // Refused.
                 }
             }
-            Awaitility.await()
+            eventually()
                     .atMost(PATIENCE)
                     .until(() -> metric(admin, "tamanoir_streams_refused_total") == STREAMS - places);
             get(admin, "/health");

@@ -1,6 +1,7 @@
 package org.tamanoir.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -18,11 +19,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.deploy.TestJars;
+import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 @Tag("once")
-@Timeout(90)
+@Timeout(120)
 class RepositoryCommandsTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
@@ -143,7 +145,8 @@ class RepositoryCommandsTest {
 
             server.toHandle().destroy(); // SIGTERM; Process.destroy would close the pipe too
             assertThat(events.lines().toList()).containsExactly("{\"event\":\"stopped\"}");
-            assertThat(server.waitFor(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
             assertThat(server.exitValue()).isEqualTo(128 + 15);
         } finally {
             server.destroyForcibly();
@@ -164,8 +167,7 @@ class RepositoryCommandsTest {
         try (BufferedReader lines = mirror.inputReader()) {
             assertThat(lines.readLine()).contains("mirror of " + url);
             Path source = folder.resolve("root/index.json");
-            org.awaitility.Awaitility.await()
-                    .atMost(java.time.Duration.ofSeconds(20))
+            eventually()
                     .until(() -> Files.readString(root.resolve("index.json")).equals(Files.readString(source)));
         } finally {
             mirror.destroyForcibly();

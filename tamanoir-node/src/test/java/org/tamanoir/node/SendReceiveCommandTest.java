@@ -1,7 +1,7 @@
 package org.tamanoir.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -12,7 +12,6 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -36,7 +35,7 @@ import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(30)
+@Timeout(120)
 class SendReceiveCommandTest {
     private static final Pattern LISTENING = Pattern.compile("listening on (\\S+)");
 
@@ -54,7 +53,7 @@ class SendReceiveCommandTest {
         }
 
         int exitCode() throws Exception {
-            return exit.get(20, TimeUnit.SECONDS);
+            return exit.get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS);
         }
 
         JsonNode json() {
@@ -63,7 +62,7 @@ class SendReceiveCommandTest {
 
         String listening() {
             Matcher[] found = new Matcher[1];
-            await().atMost(Duration.ofSeconds(10)).until(() -> {
+            eventually().until(() -> {
                 found[0] = LISTENING.matcher(err.toString());
                 return found[0].find();
             });

@@ -22,9 +22,9 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Sender, two nodes and receiver as processes of their own, as from a shell. */
 @Tag("once")
-@Timeout(60)
+@Timeout(120)
 class WholePathTest {
-    private static final int PATIENCE_S = 20;
+    private static final int PATIENCE_S = 40;
     private static final int FILE_BYTES = 3_000_017;
     private static final String DESTINATION = "192.0.2.7";
 

@@ -1,6 +1,7 @@
 package org.tamanoir.repository;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -14,25 +15,24 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.repository.HttpListener.Limits;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
 /** Strangers come from 127.0.0.2 and up, the host itself from 127.0.0.1, where the server listens. */
-@Timeout(60)
+@Timeout(120)
 class HttpConnectionsTest {
     private static final long LONG_MS = 50_000;
     private static final String HOST = "127.0.0.1";
@@ -121,7 +121,7 @@ class HttpConnectionsTest {
      * counts that one as idle: then this one is refused, and tried again.
      */
     private Socket silent(String from) throws IOException {
-        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        long deadlineNs = System.nanoTime() + Waiting.PATIENCE.toNanos();
         while (true) {
             Socket socket = connect(from);
             if (serves(socket)) {
@@ -136,7 +136,7 @@ class HttpConnectionsTest {
         int before = waiting.size();
         Socket socket = connect(from);
         ask(socket, "/wait");
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> waiting.size() > before);
+        eventually().until(() -> waiting.size() > before);
         return socket;
     }
 
@@ -249,7 +249,7 @@ class HttpConnectionsTest {
         Socket first = busy("127.0.0.2");
         assertThat(serves(connect("127.0.0.3"))).isFalse();
         first.close();
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> serves(connect("127.0.0.3")));
+        eventually().until(() -> serves(connect("127.0.0.3")));
     }
 
     @Test

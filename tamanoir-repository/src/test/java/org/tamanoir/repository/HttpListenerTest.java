@@ -24,7 +24,7 @@ import org.tamanoir.transport.ListeningSockets;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSockets;
 
-@Timeout(60)
+@Timeout(120)
 class HttpListenerTest {
     private static final long LONG_MS = 50_000;
     private static final String GET = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";

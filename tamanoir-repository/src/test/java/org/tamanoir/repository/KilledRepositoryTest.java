@@ -1,6 +1,7 @@
 package org.tamanoir.repository;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import com.google.common.hash.Hashing;
 import java.io.IOException;
@@ -12,7 +13,6 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -22,16 +22,16 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.deploy.BoundedBody;
 import org.tamanoir.deploy.Manifest;
+import org.tamanoir.support.Waiting;
 
 /** The repository's process is killed, as by kill -9, at whatever it does. */
-@Timeout(60)
+@Timeout(300)
 class KilledRepositoryTest {
     private static final long SEED = 20261121;
     private static final int ROUNDS = 3;
@@ -55,8 +55,7 @@ class KilledRepositoryTest {
                             .getBytes(StandardCharsets.US_ASCII));
             client.getOutputStream().write(sample.jar(), 0, 100_000);
             Path staging = root.resolve(".staging");
-            Awaitility.await()
-                    .atMost(Duration.ofSeconds(20))
+            eventually()
                     .until(() -> Disk.list(staging).size() == 1
                             && Files.size(Disk.list(staging).get(0)) > 0);
         } finally {
@@ -71,7 +70,8 @@ class KilledRepositoryTest {
 
     private static void kill(Process child) throws InterruptedException {
         child.destroyForcibly();
-        assertThat(child.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(child.waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
     }
 
     @Test
@@ -121,11 +121,13 @@ class KilledRepositoryTest {
                     }
                 });
             }
-            assertThat(child.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(child.waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
         } finally {
             child.destroyForcibly();
             publishers.shutdown();
-            assertThat(publishers.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(publishers.awaitTermination(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
         }
         assertThat(done.get()).isGreaterThanOrEqualTo(enough);
     }
@@ -138,13 +140,13 @@ class KilledRepositoryTest {
                 .header("Authorization", "Bearer " + TestRepository.TOKEN)
                 .PUT(BodyPublishers.ofByteArray(sample.jar()))
                 .build();
-        calls.send(upload, BoundedBody.bytes(10_000), Duration.ofSeconds(10));
+        calls.send(upload, BoundedBody.bytes(10_000), Waiting.PATIENCE);
         HttpRequest publish = HttpRequest.newBuilder(uri.resolve(sample.id().path()))
                 .header("Authorization", "Bearer " + TestRepository.TOKEN)
                 .header("Content-Type", "application/json")
                 .POST(BodyPublishers.ofString(sample.body()))
                 .build();
-        HttpResponse<byte[]> answer = calls.send(publish, BoundedBody.bytes(10_000), Duration.ofSeconds(10));
+        HttpResponse<byte[]> answer = calls.send(publish, BoundedBody.bytes(10_000), Waiting.PATIENCE);
         return answer.statusCode();
     }
 

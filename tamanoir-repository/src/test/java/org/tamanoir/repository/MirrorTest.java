@@ -1,6 +1,7 @@
 package org.tamanoir.repository;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -17,22 +18,22 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.deploy.SigningKey;
 import org.tamanoir.support.Tiers;
+import org.tamanoir.support.Waiting;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(60)
+@Timeout(120)
 class MirrorTest {
     @TempDir
     Path folder;
 
     private static ConditionFactory await() {
-        return Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(20));
+        return eventually().pollInterval(Duration.ofMillis(20));
     }
 
     private static String error(TestRepository mirror) throws Exception {
@@ -176,7 +177,8 @@ class MirrorTest {
             }
         } finally {
             server.destroy();
-            assertThat(server.waitFor(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
         }
     }
 

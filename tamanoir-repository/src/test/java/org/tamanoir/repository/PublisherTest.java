@@ -36,7 +36,7 @@ import org.tamanoir.repository.RepositoryTree.Outcome;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
-@Timeout(60)
+@Timeout(120)
 class PublisherTest {
     private static final long MAX_UNPACKED = 1 << 20;
     private static final TrustPolicy TRUSTED = new TrustPolicy(

@@ -2,6 +2,7 @@ package org.tamanoir.repository;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.repository.TestRepository.text;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.net.Socket;
 import java.net.URI;
@@ -11,7 +12,6 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +20,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +31,7 @@ import org.tamanoir.deploy.TrustPolicy;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(60)
+@Timeout(120)
 class RepositoryServerTest {
     private static final Sample FOO = Sample.of("org.example.Foo:1.0", 300_000);
     private static final int MAX_JAR = 1 << 20;
@@ -470,13 +469,9 @@ class RepositoryServerTest {
                                     + "Content-Length: 300000\r\n\r\n")
                             .getBytes(StandardCharsets.US_ASCII));
             client.getOutputStream().write(FOO.jar(), 0, 100_000);
-            Awaitility.await()
-                    .atMost(Duration.ofSeconds(10))
-                    .until(() -> Disk.list(root.resolve(".staging")).size() == 1);
+            eventually().until(() -> Disk.list(root.resolve(".staging")).size() == 1);
         }
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(10))
-                .until(() -> Disk.list(root.resolve(".staging")).isEmpty());
+        eventually().until(() -> Disk.list(root.resolve(".staging")).isEmpty());
         assertThat(repository.publish(FOO).statusCode()).isEqualTo(201);
     }
 

@@ -27,8 +27,9 @@ import org.tamanoir.deploy.CodeRefusedException;
 import org.tamanoir.deploy.Refusal;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.repository.RepositoryTree.Outcome;
+import org.tamanoir.support.Waiting;
 
-@Timeout(60)
+@Timeout(120)
 class RepositoryTreeTest {
     @TempDir
     Path root;
@@ -176,7 +177,7 @@ class RepositoryTreeTest {
                         .map(n -> Sample.of(id, new byte[] {n.byteValue()}))
                         .<Callable<Outcome>>map(sample -> () -> {
                             StagedJar jar = sample.stage(tree);
-                            barrier.await(10, TimeUnit.SECONDS);
+                            barrier.await(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS);
                             return tree.publish(sample.manifestBytes(), sample.signature(), jar, null);
                         })
                         .toList();

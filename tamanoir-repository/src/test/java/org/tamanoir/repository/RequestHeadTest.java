@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
+@Timeout(120)
 class RequestHeadTest {
     /** Hosts that the router was shown. */
     private static final List<String> HANDLED = new CopyOnWriteArrayList<>();

@@ -10,7 +10,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -18,8 +17,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.support.Waiting;
 
-@Timeout(60)
+@Timeout(120)
 class ServiceSearchTest {
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
 
@@ -30,7 +30,7 @@ class ServiceSearchTest {
         return CLIENT.sendAsync(
                 HttpRequest.newBuilder(URI.create(
                                 "http://127.0.0.1:" + listener.address().getPort() + path))
-                        .timeout(Duration.ofSeconds(30))
+                        .timeout(Waiting.PATIENCE)
                         .build(),
                 BodyHandlers.ofString());
     }
@@ -42,7 +42,8 @@ class ServiceSearchTest {
         RepositoryServer.Search slow = (text, offset, limit) -> {
             begun.countDown();
             try {
-                assertThat(goOn.await(30, TimeUnit.SECONDS)).isTrue();
+                assertThat(goOn.await(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                        .isTrue();
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
@@ -52,14 +53,22 @@ class ServiceSearchTest {
                 HttpListener.start("test", TestRepository.FREE, null, vertx -> routes(vertx, slow))) {
             List<CompletableFuture<HttpResponse<String>>> searches =
                     List.of(get(listener, "/api/services"), get(listener, "/api/services?q=x"));
-            assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
-            assertThat(get(listener, "/").get(20, TimeUnit.SECONDS).body()).isEqualTo("hello");
-            assertThat(get(listener, "/file").get(20, TimeUnit.SECONDS).statusCode())
+            assertThat(begun.await(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
+            assertThat(get(listener, "/")
+                            .get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS)
+                            .body())
+                    .isEqualTo("hello");
+            assertThat(get(listener, "/file")
+                            .get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS)
+                            .statusCode())
                     .as("workers are free")
                     .isEqualTo(404);
             goOn.countDown();
             for (CompletableFuture<HttpResponse<String>> search : searches) {
-                assertThat(search.get(20, TimeUnit.SECONDS).body()).isEqualTo("{\"total\":0,\"services\":[]}\n");
+                assertThat(search.get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS)
+                                .body())
+                        .isEqualTo("{\"total\":0,\"services\":[]}\n");
             }
         }
     }

@@ -15,13 +15,14 @@ import java.nio.file.Path;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.TrustPolicy;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TlsFiles;
 
 /** A repository on a free port of loopback, with a token. */
 final class TestRepository implements AutoCloseable {
     static final String TOKEN = "the-token-of-this-test";
     static final InetSocketAddress FREE = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    static final int PATIENCE_MS = 10_000;
+    static final int PATIENCE_MS = (int) Waiting.PATIENCE.toMillis();
 
     private static final HttpClient CLIENT =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();

@@ -24,6 +24,7 @@ import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.Allotment;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.StreamInfo.Transport;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.testkit.Output;
 import org.tamanoir.testkit.ServiceHarness;
 
@@ -88,7 +89,9 @@ class GzipTest {
         try (OutputStream in = gzip.getOutputStream()) {
             in.write(compressed);
         }
-        assertThat(gzip.waitFor(20, TimeUnit.SECONDS)).as("gzip -t ended").isTrue();
+        assertThat(gzip.waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                .as("gzip -t ended")
+                .isTrue();
         assertThat(new String(gzip.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                 .isEmpty();
         assertThat(gzip.exitValue()).isZero();

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.support.Waiting;
 
 class OwnershipTest {
     private static final Set<VirtualAddress> TWO = Set.of(tcp("10.0.0.1:3322"), udp("[fd00::1]:3322"));
@@ -106,7 +107,8 @@ class OwnershipTest {
         } finally {
             other.destroyForcibly();
         }
-        assertThat(other.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(other.waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
         Ownership.open(folder).close();
     }
 

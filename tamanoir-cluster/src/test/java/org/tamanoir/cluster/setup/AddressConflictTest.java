@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Program;
 import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.Waiting;
 
 /** Two hosts on one link, in network namespaces. */
 @Tag("once")
@@ -22,7 +23,7 @@ class AddressConflictTest {
     private static final String VIRTUAL4 = "10.74.2.9";
     private static final String VIRTUAL6 = "fd74:2::9";
     private static final Duration SHORT = Duration.ofMillis(1500);
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Waiting.PATIENCE;
 
     private static Namespaces namespaces;
     private static String here;

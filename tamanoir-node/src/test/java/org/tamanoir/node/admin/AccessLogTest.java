@@ -2,7 +2,7 @@ package org.tamanoir.node.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -37,7 +37,7 @@ import org.tamanoir.traffic.TrafficSnapshot;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(60)
+@Timeout(120)
 class AccessLogTest {
     private static final InetSocketAddress PEER = new InetSocketAddress(InetAddress.getLoopbackAddress(), 40_000);
     private static final InetSocketAddress LOCAL = new InetSocketAddress(InetAddress.getLoopbackAddress(), 3322);
@@ -150,7 +150,7 @@ class AccessLogTest {
                     .findFirst()
                     .orElseThrow();
             writer.interrupt();
-            await().atMost(Duration.ofSeconds(20)).until(() -> !writer.isInterrupted());
+            eventually().until(() -> !writer.isInterrupted());
             int number = 0;
             long before;
             do { // What the interrupt hits in the middle of writing may be missed, but is counted.
@@ -167,7 +167,7 @@ class AccessLogTest {
         Assumptions.assumeTrue(Files.exists(full), "there is no /dev/full");
         AccessLog log = AccessLog.open(full);
         log.accept(record(1));
-        await().atMost(Duration.ofSeconds(20)).until(() -> log.missed() == 1);
+        eventually().until(() -> log.missed() == 1);
         log.accept(record(2));
         log.close();
         assertThat(log.missed()).isEqualTo(2);
@@ -193,7 +193,7 @@ class AccessLogTest {
                 socket.shutdownOutput();
                 socket.getInputStream().readAllBytes();
             }
-            await().atMost(Duration.ofSeconds(20))
+            eventually()
                     .untilAsserted(() -> assertThat(Files.readAllLines(file)).hasSize(1));
             JsonNode line = MAPPER.readTree(Files.readString(file));
             assertThat(line.get("packetsIn").asInt()).isOne();

@@ -31,9 +31,9 @@ import org.tamanoir.routing.RouteFeed;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 
-@Timeout(60)
+@Timeout(120)
 class AdminChangeTest {
-    private static final int PATIENCE_MS = 20_000;
+    private static final int PATIENCE_MS = (int) Waiting.PATIENCE.toMillis();
     private static final byte[] PAYLOAD = "hello".getBytes(StandardCharsets.US_ASCII);
 
     /** For the Monitor service, to 10.0.2.7. */

@@ -25,7 +25,7 @@ import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.Verdict;
 
 /** Controls of services, over HTTP. */
-@Timeout(60)
+@Timeout(120)
 class AdminControlTest {
     private static final String APPLICATION = "fedcba9876543210-token";
     private static final String TOLD = "org.example.Told";

@@ -1,7 +1,7 @@
 package org.tamanoir.node.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -10,7 +10,6 @@ import java.io.StringWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.jar.JarEntry;
@@ -39,7 +38,7 @@ import org.tamanoir.support.Tmpfs;
 import tools.jackson.databind.JsonNode;
 
 /** Deployment by the admin API, from a real repository with real code. */
-@Timeout(60)
+@Timeout(120)
 class AdminDeployTest {
     private static final String SOURCE = """
             package org.example;
@@ -190,7 +189,7 @@ class AdminDeployTest {
         assertThat(drained.status()).isEqualTo(200);
         assertThat(drained.json().get("services").get(0).get("state").asString())
                 .isIn("draining", "unloading");
-        await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+        eventually().untilAsserted(() -> {
             System.gc();
             assertThat(node.get("/v1/services/org.example.Foo").status()).isEqualTo(404);
         });

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.node.config.Endpoint;
 
-@Timeout(60)
+@Timeout(120)
 class AdminGateTest {
     private static final String ROUTE = "{\"address\": \"127.0.0.1\", \"port\": 3322}";
     private static final String PATH = "/v1/routes/10.0.0.0%2F8";

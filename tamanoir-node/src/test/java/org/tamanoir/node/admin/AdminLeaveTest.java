@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An admin API whose place another process takes. */
-@Timeout(60)
+@Timeout(120)
 class AdminLeaveTest {
     private static final String HOST = " HTTP/1.1\r\nHost: localhost\r\n";
 

@@ -1,7 +1,7 @@
 package org.tamanoir.node.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -15,7 +15,6 @@ import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -23,10 +22,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(60)
+@Timeout(120)
 class AdminLiveTest {
     /** Tamanoir's Type ID, destination 10.0.2.7, payload "hello". */
     private static final byte[] PACKET =
@@ -192,7 +192,7 @@ class AdminLiveTest {
         for (InputStream in : open) {
             in.close();
         }
-        await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+        eventually().untilAsserted(() -> {
             HttpResponse<InputStream> response =
                     node.client.send(node.request("/v1/drops").build(), HttpResponse.BodyHandlers.ofInputStream());
             response.body().close();
@@ -211,14 +211,13 @@ class AdminLiveTest {
         for (Socket socket : open) {
             socket.close();
         }
-        await().atMost(Duration.ofSeconds(20))
-                .untilAsserted(() -> drops("127.0.0.2", "200").close());
+        eventually().untilAsserted(() -> drops("127.0.0.2", "200").close());
     }
 
     private Socket drops(String from, String status) throws IOException {
         Socket socket = new Socket();
         socket.bind(new InetSocketAddress(InetAddress.getByName(from), 0));
-        socket.setSoTimeout(20_000);
+        socket.setSoTimeout((int) Waiting.PATIENCE.toMillis());
         socket.connect(node.server.address());
         socket.getOutputStream()
                 .write("GET /v1/drops HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
@@ -237,7 +236,7 @@ class AdminLiveTest {
         } catch (IOException | java.io.UncheckedIOException e) {
             // As good an end.
         }
-        await().atMost(Duration.ofSeconds(10))
+        eventually()
                 .until(() -> Thread.getAllStackTraces().keySet().stream()
                         .noneMatch(thread -> thread.getName().startsWith("admin-live-") && thread.isAlive()));
     }

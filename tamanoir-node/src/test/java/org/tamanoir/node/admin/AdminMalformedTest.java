@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Requests that HTTP does not know: each is answered with an error of one line, and changes nothing. */
-@Timeout(60)
+@Timeout(120)
 class AdminMalformedTest {
     private static final String CHANGE = "PUT /v1/qos HTTP/1.1|Host: localhost|Authorization: Bearer " + TestAdmin.TOKEN
             + "|Content-Type: application/json|";

@@ -16,7 +16,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Quality of service through the admin API. */
-@Timeout(60)
+@Timeout(120)
 class AdminQosTest {
     private static final String OFF =
             "{\"classes\":[],\"default-class\":null,\"rules\":[],\"pre\":null,\"links\":[],\"points\":null}";

@@ -1,16 +1,15 @@
 package org.tamanoir.node.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.Socket;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -18,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.tamanoir.node.config.Endpoint;
 import tools.jackson.databind.JsonNode;
 
-@Timeout(60)
+@Timeout(120)
 class AdminReadTest {
     /** Tamanoir's Type ID, destination 10.0.2.7, no service, payload "hello". */
     private static final byte[] PACKET =
@@ -84,9 +83,7 @@ class AdminReadTest {
                 socket.getOutputStream().write(PACKET);
                 open.add(socket);
             }
-            Awaitility.await()
-                    .atMost(Duration.ofSeconds(20))
-                    .until(() -> node.get("/v1/streams").json().get("total").asInt() == 3);
+            eventually().until(() -> node.get("/v1/streams").json().get("total").asInt() == 3);
             Set<String> peers = new TreeSet<>();
             for (int offset = 0; offset < 4; offset++) {
                 JsonNode page = node.get("/v1/streams?limit=1&offset=" + offset).json();

@@ -17,10 +17,11 @@ import org.junit.jupiter.api.Timeout;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
+import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 
 /** One packet that an operator sends through the node. */
-@Timeout(60)
+@Timeout(120)
 class AdminTraceTest {
     private TestAdmin node;
 
@@ -46,7 +47,7 @@ class AdminTraceTest {
     @Test
     void aPacketCrossesTheNodeAndItsWayIsTold() throws Exception {
         try (DatagramSocket receiver = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
-            receiver.setSoTimeout(20_000);
+            receiver.setSoTimeout((int) Waiting.PATIENCE.toMillis());
             JsonNode trace = node.post(
                             "/v1/trace",
                             "{\"destination\": \"127.0.0.1\", \"port\": " + receiver.getLocalPort()

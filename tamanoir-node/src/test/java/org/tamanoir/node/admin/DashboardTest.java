@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.tamanoir.accounting.DropReason;
 
 /** The dashboard's files as a node serves them. */
-@Timeout(60)
+@Timeout(120)
 class DashboardTest {
     /** What a page may take with its libraries, as it is transferred. */
     private static final int MAX_BYTES = 350_000;

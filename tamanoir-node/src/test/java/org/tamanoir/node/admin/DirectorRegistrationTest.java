@@ -39,6 +39,7 @@ import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.ui.Browser;
 import org.tamanoir.repository.Token;
 import org.tamanoir.routing.Prefix;
+import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -46,7 +47,7 @@ import tools.jackson.databind.json.JsonMapper;
  * A director at work, over real HTTP: nodes ask from 127.0.0.2 and up. Every one of them has the token of all nodes;
  * {@code own} is listed with a token of its own, {@code listed} without.
  */
-@Timeout(60)
+@Timeout(120)
 class DirectorRegistrationTest {
     private static final String NODES = "0123456789abcdef-nodes";
     private static final String OWN = "0123456789abcdef-own";
@@ -118,7 +119,7 @@ class DirectorRegistrationTest {
     private Reply send(String from, String request) throws IOException {
         try (Socket socket = new Socket()) {
             socket.bind(new InetSocketAddress(InetAddress.getByName(from), 0));
-            socket.setSoTimeout(30_000);
+            socket.setSoTimeout((int) Waiting.PATIENCE.toMillis());
             socket.connect(server.address());
             socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
             String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -233,7 +234,7 @@ class DirectorRegistrationTest {
             }
             Reply reply = register(NODE, "n1", NODES, body(NODE, "http://127.0.0.2:" + own.getLocalPort(), ""));
             assertThat(reply.status()).as(reply.body()).isEqualTo(200);
-            own.setSoTimeout(30_000);
+            own.setSoTimeout((int) Waiting.PATIENCE.toMillis());
             own.accept().close();
         }
     }

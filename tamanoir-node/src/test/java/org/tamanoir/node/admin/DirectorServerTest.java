@@ -50,17 +50,18 @@ import org.tamanoir.cluster.lvs.Scheduler;
 import org.tamanoir.node.EmptyTable;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.repository.Token;
+import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The API over real HTTP, in front of a director that has not started: on the host there is no table to steer. */
 @Tag("once")
-@Timeout(60)
+@Timeout(120)
 class DirectorServerTest {
     private static final String ADMIN = "0123456789abcdef-admin";
     private static final String NODES = "0123456789abcdef-nodes";
     private static final String BODY = "{\"admin\": \"http://127.0.0.1:3324\"}";
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Waiting.PATIENCE;
     private static final JsonMapper MAPPER = new JsonMapper();
 
     @TempDir

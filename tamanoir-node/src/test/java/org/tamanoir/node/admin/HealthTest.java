@@ -1,6 +1,7 @@
 package org.tamanoir.node.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -32,6 +33,7 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.supervision.Incident;
+import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -39,7 +41,7 @@ import tools.jackson.databind.json.JsonMapper;
  * What the API says of a node whose watchdog is gone or stands still. The watchdog tells of a service that does not
  * return, and whom it tells is of the test's making.
  */
-@Timeout(90)
+@Timeout(120)
 class HealthTest {
     private static final String SERVICE = "hangs";
 
@@ -88,7 +90,7 @@ class HealthTest {
     private HttpResponse<String> get(String path) throws Exception {
         URI uri = URI.create("http://" + Endpoint.toString(server.address()) + path);
         HttpRequest request =
-                HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20)).build();
+                HttpRequest.newBuilder(uri).timeout(Waiting.PATIENCE).build();
         return client.send(request, HttpResponse.BodyHandlers.ofString());
     }
 
@@ -143,8 +145,6 @@ class HealthTest {
         sendOnePacket();
         assertDown("core thread watchdog has not come round for ");
         released.countDown();
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(20))
-                .until(() -> get("/health").statusCode() == 200);
+        eventually().until(() -> get("/health").statusCode() == 200);
     }
 }

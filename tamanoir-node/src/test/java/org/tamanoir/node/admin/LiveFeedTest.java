@@ -26,15 +26,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.tamanoir.repository.HttpListener;
+import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The feed on a real listener, with views of this test. */
-@Timeout(60)
+@Timeout(120)
 class LiveFeedTest {
     private static final JsonMapper MAPPER = new JsonMapper();
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Waiting.PATIENCE;
 
     private final AtomicInteger calls = new AtomicInteger();
     private final List<Socket> sockets = new ArrayList<>();

@@ -1,13 +1,13 @@
 package org.tamanoir.node.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,7 +21,7 @@ import org.tamanoir.routing.RoutingTable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(60)
+@Timeout(120)
 class LoadViewTest {
     private static final ExecutionEnvironment STILL =
             new ExecutionEnvironment(EeConfig.defaults(), new RoutingTable(), new ServiceCatalog());
@@ -38,7 +38,7 @@ class LoadViewTest {
                         node.environment.tcpAddresses().get(0).getPort())) {
             socket.send(new DatagramPacket(
                     new byte[] {1, 2, 3}, 3, node.environment.udpAddresses().get(0)));
-            Awaitility.await().untilAsserted(() -> {
+            eventually().untilAsserted(() -> {
                 JsonNode answer = node.get("/v1/load").json();
                 Load load = new JsonMapper().treeToValue(answer, Load.class);
                 assertThat(load.streams()).isOne();

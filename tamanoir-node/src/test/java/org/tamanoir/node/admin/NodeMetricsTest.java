@@ -1,7 +1,7 @@
 package org.tamanoir.node.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.tamanoir.support.Waiting.eventually;
 
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.net.DatagramPacket;
@@ -9,7 +9,6 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +22,7 @@ import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.traffic.TrafficSnapshot;
 
-@Timeout(60)
+@Timeout(120)
 class NodeMetricsTest {
     @Test
     void everythingAnOperatorWatchesIsThere() throws Exception {
@@ -53,7 +52,7 @@ class NodeMetricsTest {
             byte[] tooShort = {1, 2, 3};
             socket.send(new DatagramPacket(
                     tooShort, tooShort.length, node.environment.udpAddresses().get(0)));
-            await().atMost(Duration.ofSeconds(20))
+            eventually()
                     .untilAsserted(() -> assertThat(node.get("/metrics").body())
                             .contains("\ntamanoir_packets_in_total 1.0\n", "\ntamanoir_bytes_in_total 3.0\n")
                             .contains("tamanoir_packets_dropped_total{reason=\"SHORT\"} 1.0"));

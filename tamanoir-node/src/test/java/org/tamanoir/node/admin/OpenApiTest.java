@@ -28,7 +28,7 @@ import org.tamanoir.routing.Route;
 import tools.jackson.databind.JsonNode;
 
 /** The document and the server say the same: every operation is called, and its answer held against its schema. */
-@Timeout(60)
+@Timeout(120)
 class OpenApiTest {
     private static final Route ROUTE = new Route(
             Prefix.parse("10.0.0.0/8"),

@@ -8,7 +8,7 @@ import java.net.URI;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(120)
 class StreamSpansTest {
     @Test
     void everySpanThatACollectorDoesNotAnswerForIsMissedThoseWithoutRoomToo() throws Exception {

@@ -26,6 +26,7 @@ import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.services.Monitor;
+import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -37,7 +38,7 @@ public final class TestAdmin implements AutoCloseable {
     public static final String MONITOR = Monitor.class.getName();
     public static final InetSocketAddress ANY = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Waiting.PATIENCE;
     private static final JsonMapper MAPPER = new JsonMapper();
 
     public final ExecutionEnvironment environment;

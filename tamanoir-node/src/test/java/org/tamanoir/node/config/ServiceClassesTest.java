@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.node.Announced;
 import org.tamanoir.service.Service;
+import org.tamanoir.support.Waiting;
 
 class ServiceClassesTest {
     @TempDir
@@ -40,7 +41,7 @@ class ServiceClassesTest {
         Thread thread = new Thread(finds, "signal");
         thread.setContextClassLoader(null);
         thread.start();
-        assertThat(finds.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(finds.get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
     }
 
     @ParameterizedTest

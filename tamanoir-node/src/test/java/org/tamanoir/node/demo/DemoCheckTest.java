@@ -1,14 +1,13 @@
 package org.tamanoir.node.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,7 +17,7 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepReceiver;
 import org.tamanoir.client.AnepSender;
 
-@Timeout(30)
+@Timeout(120)
 class DemoCheckTest {
     private static final int PAYLOAD_BYTES = 100;
     private static final int LAST_BYTES = 50;
@@ -51,7 +50,7 @@ class DemoCheckTest {
                 sender.send(builder.nextSequence(number), ByteBuffer.wrap(content, from, bytes));
             }
             sender.flush();
-            await().atMost(Duration.ofSeconds(10)).until(() -> check.packets() == numbers.length);
+            eventually().until(() -> check.packets() == numbers.length);
         }
         return check.isRight(lost);
     }

@@ -24,9 +24,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 @Tag("once")
-@Timeout(60)
+@Timeout(120)
 class DemoCommandTest {
-    private static final int PATIENCE_S = 20;
+    private static final int PATIENCE_S = 40;
 
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();

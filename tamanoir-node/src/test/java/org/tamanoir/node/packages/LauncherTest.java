@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The programs that start Java, as a shell runs them. */
-@Timeout(60)
+@Timeout(120)
 class LauncherTest {
     private static final Path SOURCES = Path.of("src").toAbsolutePath();
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.tamanoir.transport.LocalSocket;
 
-@Timeout(60)
+@Timeout(120)
 class AnsweringTest {
     private int tried;
     private int paused;

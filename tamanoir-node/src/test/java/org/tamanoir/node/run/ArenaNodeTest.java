@@ -25,7 +25,7 @@ import org.tamanoir.node.Main;
 import org.tamanoir.node.cli.ExitCode;
 
 /** A node's arena as other processes see it: by the command, and by the program of docs/sharing.md. */
-@Timeout(60)
+@Timeout(120)
 @DisabledOnOs(OS.WINDOWS)
 @SuppressWarnings("try") // The node runs until it is closed.
 class ArenaNodeTest {

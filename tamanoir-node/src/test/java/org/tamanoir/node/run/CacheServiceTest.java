@@ -34,7 +34,7 @@ import org.tamanoir.services.extra.cache.Cache;
 
 /** The cache of tamanoir-services-extra.jar, fetched by a node between a client and an origin, which are sockets here. */
 @Tag("once")
-@Timeout(60)
+@Timeout(120)
 class CacheServiceTest {
     private static final String NAME = "org.example.Cache";
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();

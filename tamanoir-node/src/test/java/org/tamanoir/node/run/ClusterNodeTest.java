@@ -208,7 +208,7 @@ class ClusterNodeTest {
                         drained.get() ? "drained" : registration.leaving() ? "draining" : "up", NO_CODE);
             };
             CompletableFuture<Integer> cut = Waiting.async(() -> node.stop(LiveNode.PATIENCE.multipliedBy(2)));
-            Socket sender = late.get(20, TimeUnit.SECONDS);
+            Socket sender = late.get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS);
             try (Socket receiver = end.accept()) {
                 eventually()
                         .untilAsserted(
@@ -227,7 +227,7 @@ class ClusterNodeTest {
             } finally {
                 sender.close();
             }
-            assertThat(cut.get(20, TimeUnit.SECONDS)).isZero();
+            assertThat(cut.get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isZero();
             assertThat(director.last().leaving()).isTrue();
         }
     }

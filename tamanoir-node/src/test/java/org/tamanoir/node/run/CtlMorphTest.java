@@ -27,7 +27,7 @@ import org.tamanoir.service.Verdict;
 
 /** {@code ctl morph} against a real node, with a control that shows what it was told. */
 @Tag("once")
-@Timeout(60)
+@Timeout(120)
 public class CtlMorphTest {
     @TempDir
     Path folder;

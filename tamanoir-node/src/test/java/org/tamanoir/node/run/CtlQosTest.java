@@ -20,7 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** {@code ctl qos} against a real node. */
 @Tag("once")
-@Timeout(60)
+@Timeout(120)
 class CtlQosTest {
     private static final String YAML = """
             classes:

@@ -40,7 +40,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Repositories and nodes that die, as by kill -9, while code is on its way. */
 @Tag("once")
-@Timeout(90)
+@Timeout(120)
 class DeployedFaultsTest {
     private static final String NAME = "org.example.Mark";
     private static final String MONITOR = "org.tamanoir.services.Monitor";
@@ -83,7 +83,8 @@ class DeployedFaultsTest {
 
     private static void kill(Process process) throws InterruptedException {
         process.destroyForcibly();
-        assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
     }
 
     /** A copy of the repository's files, as a mirror has them. */
@@ -236,7 +237,7 @@ class DeployedFaultsTest {
             int enough = 3 + new Random(SEED).nextInt(8);
             eventually().until(() -> cached(own) >= enough);
             kill(process);
-            told = deploying.get(20, TimeUnit.SECONDS);
+            told = deploying.get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS);
         } finally {
             process.destroyForcibly();
         }

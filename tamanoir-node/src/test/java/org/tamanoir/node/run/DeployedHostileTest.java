@@ -20,7 +20,7 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.client.AnepSender;
 
 /** Deployed services that harm, and what a whole node does about them. */
-@Timeout(60)
+@Timeout(120)
 class DeployedHostileTest {
     private static final String NAME = "org.example.Hostile";
     private static final String ID = NAME + ":1.0";

@@ -26,7 +26,7 @@ import org.tamanoir.deploy.SigningKey;
 
 /** Code that a whole node must not run, and what its operator sees of it. */
 @Tag("once")
-@Timeout(60)
+@Timeout(120)
 class DeployedRefusalsTest {
     private static final String NAME = "org.example.Mark";
     private static final String ID = NAME + ":1.0";

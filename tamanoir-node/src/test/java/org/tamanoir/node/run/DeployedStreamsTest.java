@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.client.AnepSender;
 
 /** Streams that ask whole nodes for published services. */
-@Timeout(60)
+@Timeout(120)
 class DeployedStreamsTest {
     private static final String NAME = "org.example.Mark";
 

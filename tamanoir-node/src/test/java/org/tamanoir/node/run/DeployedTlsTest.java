@@ -26,7 +26,7 @@ import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
 /** Everything that deployment speaks, inside TLS with an authority of one's own. */
-@Timeout(60)
+@Timeout(120)
 class DeployedTlsTest {
     private static final String NAME = "org.example.Shout";
     private static final Pattern LISTENING = Pattern.compile("(127\\.0\\.0\\.1:\\d+)");
@@ -127,7 +127,9 @@ class DeployedTlsTest {
                     "10.0.0.7",
                     "--service",
                     NAME);
-            assertThat(send.get(30, TimeUnit.SECONDS)).as("%s", sent).isZero();
+            assertThat(send.get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .as("%s", sent)
+                    .isZero();
             assertThat(receive.get(40, TimeUnit.SECONDS)).as("%s", received).isZero();
             assertThat(Files.readString(output)).isEqualTo("HELLO FROM THE OTHER SIDE\n".repeat(1000));
             assertThat(first.versions(NAME)).containsExactly("1.0 running repository " + repository.url());

@@ -29,7 +29,7 @@ import org.tamanoir.services.Monitor;
 import org.tamanoir.support.Tiers;
 
 /** Code points of packets that leave a node, in a capture of the loopback interface. */
-@Timeout(90)
+@Timeout(120)
 class DscpTest {
     private static final int PACKETS = 60;
     private static final int PAYLOAD_BYTES = 200;

@@ -51,7 +51,7 @@ import tools.jackson.databind.JsonNode;
 
 /** Services of tamanoir-services-extra.jar: published to a repository, and fetched by the nodes that packets bring them to. */
 @Tag("once")
-@Timeout(60)
+@Timeout(120)
 class ExtraServicesTest {
     @TempDir
     Path folder;

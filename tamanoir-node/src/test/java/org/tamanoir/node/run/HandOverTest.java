@@ -24,7 +24,7 @@ import org.tamanoir.transport.LocalSocket;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSockets;
 
-@Timeout(100)
+@Timeout(120)
 class HandOverTest {
     private static final Duration PATIENCE = Duration.ofSeconds(40);
     private static final ListeningSockets NOTHING = new ListeningSockets(List.of());

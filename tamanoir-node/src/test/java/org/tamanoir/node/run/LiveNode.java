@@ -26,6 +26,7 @@ import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Problems;
 import org.tamanoir.routing.RouteSet;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.TrafficSnapshot;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -33,7 +34,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A whole node from a configuration file, looked at through its admin API. One thread. */
 final class LiveNode implements AutoCloseable {
     /** Nothing in a test takes this long unless it hangs. */
-    static final Duration PATIENCE = Duration.ofSeconds(20);
+    static final Duration PATIENCE = Waiting.PATIENCE;
 
     static final String TOKEN = "the-token-of-this-test";
     private static final HttpClient CLIENT =

@@ -46,14 +46,15 @@ import org.tamanoir.platform.ThreadPriorities;
 import org.tamanoir.routing.RouteSet;
 import org.tamanoir.support.NotifyReceiver;
 import org.tamanoir.support.Tiers;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.LinuxThreadRanks;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-@Timeout(60)
+@Timeout(120)
 class NodeProcessTest {
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
-    private static final int PATIENCE_MS = 20_000;
+    private static final int PATIENCE_MS = (int) Waiting.PATIENCE.toMillis();
 
     /** Tamanoir's Type ID, destination 10.0.2.7, payload "hello". */
     private static final byte[] PACKET =

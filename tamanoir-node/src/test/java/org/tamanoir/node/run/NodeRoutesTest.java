@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.node.config.RouteFiles;
 
-@Timeout(60)
+@Timeout(120)
 class NodeRoutesTest {
     private static final String CONFIGURED = "routes: [{to: 10.0.0.0/16, via: \"127.0.0.1:9\"}]";
 

@@ -28,7 +28,7 @@ import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 
 /** Whole nodes that schedule traffic as their configuration says, and as operators change it. */
-@Timeout(60)
+@Timeout(120)
 class QosNodeTest {
     private static final String MONITOR = "org.tamanoir.services.Monitor";
     private static final String CLASSES = """

@@ -16,7 +16,7 @@ import org.tamanoir.services.Monitor;
 import tools.jackson.databind.JsonNode;
 
 /** Where a node schedules traffic that it is left to choose for. */
-@Timeout(60)
+@Timeout(120)
 class QosPointsTest {
     private static final String QOS = "qos: {points: auto, classes: [{name: all}], pre: {discipline: stfq},"
             + " links: [{name: uplink, rate: 1Gbit/s}]}\n";

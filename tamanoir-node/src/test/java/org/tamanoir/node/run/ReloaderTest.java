@@ -18,7 +18,7 @@ import org.tamanoir.node.config.Problems;
 import org.tamanoir.support.Waiting;
 
 /** Signals that come faster than the file is read. */
-@Timeout(60)
+@Timeout(120)
 class ReloaderTest {
     private static final int SIGNALS = 50;
 

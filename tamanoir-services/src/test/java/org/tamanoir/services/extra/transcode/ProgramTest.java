@@ -45,8 +45,10 @@ class ProgramTest {
         return Packets.full(Transcode.class.getName()).timestamps().stream(stream);
     }
 
+    /** However slow this host is, a program that works has the longest time to go on. */
     private static Map<String, String> config(String command, String... more) {
-        Map<String, String> config = new HashMap<>(Map.of("mode", "program", "command", command));
+        Map<String, String> config =
+                new HashMap<>(Map.of("mode", "program", "command", command, "timeout-ms", "20000"));
         for (int i = 0; i < more.length; i += 2) {
             config.put(more[i], more[i + 1]);
         }
