@@ -68,7 +68,8 @@ class UdpEgressTest {
     }
 
     private static Packet packet(int payloadBytes) {
-        Packet made = packets("mark").destination(InetAddress.getLoopbackAddress()).build(payload(1, payloadBytes));
+        Packet made =
+                packets("mark").destination(InetAddress.getLoopbackAddress()).build(payload(1, payloadBytes));
         ByteBuffer octets = ByteBuffer.allocateDirect(made.length());
         made.copyTo(octets, 0);
         Packet packet = new Packet();

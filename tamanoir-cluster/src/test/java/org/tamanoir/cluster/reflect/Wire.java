@@ -140,6 +140,11 @@ final class Wire implements UdpBatch, UdpSender {
     }
 
     @Override
+    public void discard() {
+        added.clear();
+    }
+
+    @Override
     public void flush() {
         if (failsAtFlush && !added.isEmpty()) {
             throw new IllegalStateException("flush");
