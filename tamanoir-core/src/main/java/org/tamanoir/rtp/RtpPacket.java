@@ -32,6 +32,7 @@ public final class RtpPacket {
     private int octets;
     private int headerOctets;
     private int mediaOctets;
+    private int paddingOctets;
 
     /** Reads the payload of a packet, as {@link #read(ByteBuffer, int, int)}. */
     public @Nullable String read(Packet packet) {
@@ -51,6 +52,7 @@ public final class RtpPacket {
         this.octets = octets;
         headerOctets = 0;
         mediaOctets = 0;
+        paddingOctets = 0;
         if (octets < WORD) {
             return octets + " octets: at least 4 are wanted";
         }
@@ -74,10 +76,12 @@ public final class RtpPacket {
         if (header > octets) {
             return "CSRCs or an extension beyond its end";
         }
-        int padding = (first & 0x20) == 0 ? 0 : memory.get(at + octets - 1) & 0xFF;
         headerOctets = header;
-        // Of SRTP the last octet may say anything: padding is encrypted, and a tag behind it (RFC 3711, 3.1).
-        mediaOctets = octets - header - (padding > octets - header ? 0 : padding);
+        if ((first & 0x20) != 0) {
+            int padding = memory.get(at + octets - 1) & 0xFF;
+            paddingOctets = padding == 0 || padding > octets - header ? -1 : padding;
+        }
+        mediaOctets = octets - header - Math.max(0, paddingOctets);
         return null;
     }
 
@@ -138,7 +142,15 @@ public final class RtpPacket {
         return headerOctets;
     }
 
-    /** Returns the octets of the media, without padding; all behind the header where padding says more than that. */
+    /**
+     * Returns the octets of padding; -1 where the last one says that there are none, or more than there is room for. Of SRTP
+     * it may say anything: padding is encrypted, and a tag stands behind it (RFC 3711, 3.1).
+     */
+    public int paddingOctets() {
+        return paddingOctets;
+    }
+
+    /** Returns the octets of the media, without padding that there is room for. */
     public int mediaOctets() {
         return mediaOctets;
     }

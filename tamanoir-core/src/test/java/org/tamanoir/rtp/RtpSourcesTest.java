@@ -191,6 +191,7 @@ class RtpSourcesTest {
         assertThat(packet.read(ByteBuffer.wrap(octets), 0, octets.length)).isNull();
         assertThat(packet.headerOctets()).isEqualTo(24);
         assertThat(packet.mediaOctets()).isEqualTo(2);
+        assertThat(packet.paddingOctets()).isEqualTo(2);
         assertThat(packet.marker()).isTrue();
         assertThat(packet.payloadType()).isZero();
         assertThat(packet.sequence()).isEqualTo(0x0102);
@@ -199,6 +200,7 @@ class RtpSourcesTest {
         assertThat(packet.csrcs()).isEqualTo(1);
         octets[octets.length - 1] = 5;
         assertThat(packet.read(ByteBuffer.wrap(octets), 0, octets.length)).isNull();
+        assertThat(packet.paddingOctets()).isEqualTo(-1);
         assertThat(packet.mediaOctets())
                 .as("of padding that there is no room for")
                 .isEqualTo(4);

@@ -89,6 +89,9 @@ final class RtpMode implements Mode {
             otherTypes.add(1);
             return converter.filter == null ? forward(packet) : fail(packet, "payload type of another clock");
         }
+        if (rtp.paddingOctets() < 0) {
+            return fail(packet, "not RTP");
+        }
         int samples = rtp.mediaOctets() / converter.from.bytes;
         if (samples * converter.from.bytes != rtp.mediaOctets()) {
             return fail(packet, SampleConverter.HALF_A_SAMPLE);
