@@ -149,7 +149,8 @@ final class UdpEgress implements Egress.Datagrams {
     public void close(DropReason reason) {
         sender.discard();
         if (heldPackets > 0) {
-            traffic.drop(reason, heldPackets - count()); // Some leave as they are added.
+            // Some leave as they are added; of a run that broke perhaps more than are held.
+            traffic.drop(reason, Math.max(0, heldPackets - count()));
             heldPackets = 0;
             memory.release();
         }

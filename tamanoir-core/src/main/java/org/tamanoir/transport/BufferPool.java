@@ -223,7 +223,11 @@ public final class BufferPool implements AutoCloseable {
             synchronized (ALL) {
                 all = List.copyOf(ALL);
             }
-            if (all.stream().filter(BufferPool::freeIdle).count() == 0) {
+            boolean isFreed = false;
+            for (BufferPool pool : all) {
+                isFreed |= pool.freeIdle();
+            }
+            if (!isFreed) {
                 throw e;
             }
             return maker.get();
