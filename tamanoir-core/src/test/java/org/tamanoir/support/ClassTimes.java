@@ -55,7 +55,9 @@ public final class ClassTimes implements TestExecutionListener {
 
     private boolean isOuterClass(TestIdentifier test) {
         return test.getSource().filter(ClassSource.class::isInstance).isPresent()
-                && plan.getParent(test).filter(parent -> parent.getParentId().isEmpty()).isPresent();
+                && plan.getParent(test)
+                        .filter(parent -> parent.getParentId().isEmpty())
+                        .isPresent();
     }
 
     private void write(TestIdentifier test) {
