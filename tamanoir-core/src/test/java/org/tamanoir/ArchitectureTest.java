@@ -305,6 +305,7 @@ class ArchitectureTest {
                     "org.tamanoir.tls..",
                     JDK,
                     JDK_TLS,
+                    "javax.crypto.spec..",
                     "javax.security.auth.x500..",
                     "org.slf4j..",
                     GUAVA,
