@@ -18,8 +18,8 @@ public final class MovableClock implements Platform {
     /** Moved at each look of {@link #hurryUntil}: small beside the settings of tests, so that hardly more than wanted passes. */
     private static final Duration STEP = Duration.ofMillis(100);
 
-    /** Most steps of one {@link #hurryUntil}: where threads come late, other times that a node waits for do not run out. */
-    private static final int MOST_STEPS = 100;
+    /** Most steps of one {@link #hurryUntil}: where threads come late, other times of a node do not run out meanwhile. */
+    private static final int MOST_STEPS = 250;
 
     private final AtomicLong aheadNs = new AtomicLong();
 
@@ -28,7 +28,7 @@ public final class MovableClock implements Platform {
         aheadNs.addAndGet(time.toNanos());
     }
 
-    /** Lets time pass some twenty times as fast until the condition holds, ten seconds of it at most. */
+    /** Lets time pass some twenty times as fast until the condition holds, 25 seconds of it at most. */
     public void hurryUntil(Callable<Boolean> condition) {
         int[] steps = new int[1];
         eventually().until(() -> {
