@@ -11,6 +11,7 @@ import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import javax.crypto.spec.PBEParameterSpec;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -35,6 +36,7 @@ public record TlsFiles(
         boolean requireClient) {
     private static final Logger LOG = LoggerFactory.getLogger(TlsFiles.class);
     private static final char[] NO_PASSWORD = new char[0];
+    private static final int SALT_BYTES = 20;
 
     /** What a client needs that shows no certificate and believes the authorities of the JDK. */
     public static final TlsFiles NONE = new TlsFiles(null, null, null, false);
@@ -95,13 +97,14 @@ public record TlsFiles(
         List<X509Certificate> chain =
                 PemFile.read("TLS certificate", certificateFile).certificates("TLS certificate");
         PrivateKey key = PemFile.read("TLS key", keyFile).privateKey("TLS key");
-        X509Certificate own = chain.get(0);
-        requireFits(key, keyFile, own, certificateFile);
+        requireFits(key, keyFile, chain.get(0), certificateFile);
         requireChain(chain, certificateFile);
         chain.forEach(each -> warnOfDates("TLS certificate", certificateFile, each));
         try {
             KeyStore store = inMemory();
-            store.setKeyEntry("own", key, NO_PASSWORD, chain.toArray(Certificate[]::new));
+            KeyStore.PrivateKeyEntry own =
+                    new KeyStore.PrivateKeyEntry(key, chain.toArray(Certificate[]::new));
+            store.setEntry("own", own, unprotected());
             KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             factory.init(store, NO_PASSWORD);
             return factory.getKeyManagers();
@@ -136,6 +139,15 @@ public record TlsFiles(
         KeyStore store = KeyStore.getInstance("PKCS12");
         store.load(null, null);
         return store;
+    }
+
+    /**
+     * Returns a protection without a secret, for a store that never leaves this process: the usual one derives a key from
+     * the password by 10,000 rounds, each time that a key is put in or taken out.
+     */
+    private static KeyStore.ProtectionParameter unprotected() {
+        return new KeyStore.PasswordProtection(
+                NO_PASSWORD, "PBEWithHmacSHA256AndAES_256", new PBEParameterSpec(new byte[SALT_BYTES], 1));
     }
 
     /** Checks that the certificate's public key verifies what the key signs. */

@@ -93,6 +93,7 @@ public final class QuicPort implements AutoCloseable {
     private final EventLoopGroup group;
     private final EventLoop loop;
     private final QuicPlaces places;
+    private final Duration linger;
     /** By address and port: another program of this host may have the port at another loopback address. */
     private final Map<InetSocketAddress, Origin> origins = new ConcurrentHashMap<>();
 
@@ -134,12 +135,22 @@ public final class QuicPort implements AutoCloseable {
      * @throws IOException in one line, if QUIC cannot be had here
      */
     public QuicPort(TransportKind kind, TlsFiles files, Limits limits) throws IOException {
+        this(kind, files, limits, LINGER);
+    }
+
+    /**
+     * Starts the thread, for a port that waits another time when it is closed.
+     *
+     * @throws IOException as the public constructor
+     */
+    QuicPort(TransportKind kind, TlsFiles files, Limits limits, Duration linger) throws IOException {
         String obstacle = QuicLibrary.whyNot();
         if (!obstacle.isEmpty()) {
             throw new IOException(obstacle);
         }
         this.limits = limits;
         this.files = files;
+        this.linger = linger;
         this.places = new QuicPlaces(limits.connections(), limits.perPeer());
         this.library = QuicLibrary.of(kind);
         this.group = new MultiThreadIoEventLoopGroup(1, (ThreadFactory) QuicPort::daemon, library.waits());
@@ -608,7 +619,7 @@ public final class QuicPort implements AutoCloseable {
                     gone.complete(null);
                 }
             });
-            await(gone, LINGER);
+            await(gone, linger);
         } catch (IOException | RejectedExecutionException e) {
             LOG.debug("QUIC: streams are cut: {}", e.getMessage());
         }

@@ -12,10 +12,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.tamanoir.support.Seeds;
 
 /** Good packets with random damage: the codec drops them or stays consistent, and reads nothing around them. */
 class MutatedPacketsTest {
-    private static final int ROUNDS = 100_000;
+    private static final int ROUNDS = Seeds.scaled(25_000);
     private static final int GUARD = 24;
 
     private static List<byte[]> seeds() throws Exception {
@@ -69,7 +70,7 @@ class MutatedPacketsTest {
     @Test
     @Timeout(value = 240, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void areDroppedOrStayConsistent() throws Exception {
-        long seed = Long.getLong("tamanoir.seed", 19970701);
+        long seed = Seeds.ofCommit(MutatedPacketsTest.class);
         List<byte[]> seeds = seeds();
         Random random = new Random(seed);
         Packet packet = new Packet();

@@ -10,9 +10,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,6 +34,7 @@ import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.support.MovableClock;
 import org.tamanoir.transport.TransportKind;
 
 /** Deployed services that do not return, and are stopped: others are unharmed, and so is what comes behind. */
@@ -41,12 +44,18 @@ class CheckpointFaultTest extends TcpNodeTesting {
     /** The packet that the service does not return from. */
     private static final int BAD = 77;
 
+    /** Where a service that waits outside of its own code leaves what ends its wait. */
+    private static final String WAIT = "org.example.Spin.wait";
+
+    private final MovableClock clock = new MovableClock();
+
     @TempDir
     Path dir;
 
-    /** So that a test does not wait for long; a stop may come late by a pause of the machine, and still in time. */
+    /** Long enough that a stop which comes late by a pause of the machine is still in time; the clock is moved. */
     @BeforeEach
     void patience() {
+        settings.platform = clock;
         settings.stuckTimeout = Duration.ofSeconds(2);
         settings.makeTimeout = Duration.ofSeconds(2);
     }
@@ -106,6 +115,16 @@ class CheckpointFaultTest extends TcpNodeTesting {
         assertThat(own)
                 .allSatisfy(each -> assertThat(TestSink.bytes(each)).isEqualTo(payload((int) each.sequence(), 700)));
         return own.stream().map(each -> (int) each.sequence()).toList();
+    }
+
+    /** Waits until a thread is in the service's code. */
+    private static void awaitSpinning() {
+        eventually().until(CheckpointFaultTest::isSpinning);
+    }
+
+    private static boolean isSpinning() {
+        return Thread.getAllStackTraces().values().stream()
+                .anyMatch(stack -> Stream.of(stack).anyMatch(frame -> frame.getClassName().equals(NAME)));
     }
 
     private static List<Integer> allBut(int... missing) {
@@ -214,6 +233,8 @@ class CheckpointFaultTest extends TcpNodeTesting {
             bad.finish();
             good.finish();
             eventually().until(() -> whole(sink.packets(), 2).equals(allBut()));
+            awaitSpinning();
+            clock.hurryUntil(() -> log().stream().anyMatch(line -> line.contains("has not returned for")));
             node.settle();
         }
         assertThat(whole(sink.packets(), 1))
@@ -236,11 +257,11 @@ class CheckpointFaultTest extends TcpNodeTesting {
             bad.finish();
             good.finish();
             eventually().until(() -> whole(sink.packets(), 2).equals(allBut()));
+            awaitSpinning();
+            clock.hurryUntil(() -> node.dropped(DropReason.NO_INSTANCE) == 1);
         }
         node.assertDrops(Map.of(DropReason.NO_INSTANCE, 1L));
-        eventually()
-                .until(() -> Thread.getAllStackTraces().values().stream()
-                        .noneMatch(stack -> List.of(stack).toString().contains(NAME)));
+        eventually().until(() -> !isSpinning());
     }
 
     @Test
@@ -264,22 +285,23 @@ class CheckpointFaultTest extends TcpNodeTesting {
         ServiceDefinition spin = spin(
                 FailurePolicy.DROP,
                 20,
-                "static volatile Thread waiting; Verdict bad(Packet p) { waiting = Thread.currentThread();"
-                        + " java.util.concurrent.CountDownLatch never = new java.util.concurrent.CountDownLatch(1);"
-                        + " java.util.concurrent.locks.LockSupport.parkNanos(1);"
+                "Verdict bad(Packet p) {"
                         + " java.util.concurrent.CompletableFuture<Integer> f = new java.util.concurrent.CompletableFuture<>();"
-                        + " f.completeOnTimeout(1, 9, java.util.concurrent.TimeUnit.SECONDS).join(); return Verdict.DROP; }");
+                        + " System.getProperties().put(\"" + WAIT + "\", f); f.join(); return Verdict.DROP; }");
         TestSink sink = sink();
         TestNode node = node(spin, MARK).toHost(sink.address());
         try (AnepSender good = sender(node)) {
             AnepSender bad = sender(node);
             send(bad, stream(1, NAME), 0, BAD + 1);
             send(good, stream(2, "mark"), 0, PACKETS);
-            eventually().until(() -> spin.health().stuck() == 1);
+            eventually().until(() -> System.getProperties().containsKey(WAIT));
+            clock.hurryUntil(() -> spin.health().stuck() == 1);
             good.finish();
             eventually().until(() -> whole(sink.packets(), 2).equals(allBut()));
+            node.settle().assertConserved();
+        } finally {
+            ((CompletableFuture<?>) System.getProperties().remove(WAIT)).complete(null);
         }
-        node.settle().assertConserved();
     }
 
     @ParameterizedTest

@@ -7,6 +7,7 @@ import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.support.Waiting.eventually;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -60,9 +61,7 @@ class CoreLossTest {
     }
 
     private void hang() {
-        while (released.getCount() > 0) {
-            Thread.onSpinWait();
-        }
+        Uninterruptibles.awaitUninterruptibly(released);
     }
 
     /** The next failure puts it into quarantine, which is told. */

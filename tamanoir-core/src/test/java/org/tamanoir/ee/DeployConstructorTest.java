@@ -20,6 +20,7 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.MovableClock;
 import org.tamanoir.transport.TransportKind;
 
 /** Services whose constructors do not return in time. */
@@ -27,6 +28,7 @@ class DeployConstructorTest extends TcpNodeTesting {
     /** That of services whose constructors return is in time on a slow host, too. */
     private static final Duration MAKE_TIMEOUT = Duration.ofSeconds(2);
 
+    private final MovableClock clock = new MovableClock();
     private final CountDownLatch released = new CountDownLatch(1);
     private final AtomicInteger begun = new AtomicInteger();
     private final ServiceDefinition endless = define("endless", () -> {
@@ -54,6 +56,7 @@ class DeployConstructorTest extends TcpNodeTesting {
 
     @Test
     void anEndlessConstructorStopsNoOtherStream() throws IOException {
+        settings.platform = clock;
         settings.makeTimeout = MAKE_TIMEOUT;
         TestSink sink = sink();
         TestNode node = node(MARK, endless).toHost(sink.address());
@@ -68,6 +71,8 @@ class DeployConstructorTest extends TcpNodeTesting {
             good.finish();
             sink.await(1);
         }
+        eventually().untilAtomic(begun, org.hamcrest.Matchers.is(1));
+        clock.hurryUntil(() -> node.dropped(DropReason.NO_INSTANCE) == 3);
         node.assertDrops(Map.of(DropReason.NO_INSTANCE, 3L));
         // It is not tried again while it has not returned.
         AnepSender again = sender(node);
@@ -83,6 +88,7 @@ class DeployConstructorTest extends TcpNodeTesting {
 
     @Test
     void aStreamsSecondServiceMayHangInItsConstructor() throws IOException {
+        settings.platform = clock;
         settings.makeTimeout = MAKE_TIMEOUT;
         TestSink sink = sink();
         TestNode node = node(MARK, endless).toHost(sink.address());
@@ -93,6 +99,8 @@ class DeployConstructorTest extends TcpNodeTesting {
             sender.send(packets("endless"), number(i));
         }
         sender.finish();
+        eventually().untilAtomic(begun, org.hamcrest.Matchers.is(1));
+        clock.hurryUntil(() -> node.dropped(DropReason.NO_INSTANCE) == 1);
         sink.await(5);
         assertThat(sink.numbers()).containsExactly(0, 1, 2, 3, 4);
         node.assertDrops(Map.of(DropReason.NO_INSTANCE, 1L, DropReason.QUARANTINED, 4L));
@@ -115,13 +123,16 @@ class DeployConstructorTest extends TcpNodeTesting {
         EeConfig config =
                 UdpTestNode.config(TransportKind.AUTO).deploying(Duration.ofSeconds(40), MAKE_TIMEOUT, 1 << 20);
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1");
-                UdpTestNode node = UdpTestNode.start(config)) {
+                UdpTestNode node = new UdpTestNode(config, clock)) {
+            node.environment.start();
             node.services.add(endless);
             node.service("good", (service, packet) -> Verdict.REPLY);
             byte[] bad = UdpTestNode.packet(UdpTestNode.builder(sender.address(), "endless", 1), 100);
             byte[] good = UdpTestNode.packet(UdpTestNode.builder(sender.address(), "good", 1), 100);
             sender.send(node.udp(), List.of(bad, bad, bad));
             assertThat(sender.pump(node.udp(), List.of(good, good), sender)).hasSize(2);
+            eventually().untilAtomic(begun, org.hamcrest.Matchers.is(1));
+            clock.hurryUntil(() -> node.environment.traffic().dropped() == 3);
             node.assertDrops(5, Map.of(DropReason.QUARANTINED, 3L));
             assertThat(begun).hasValue(1);
         }

@@ -30,6 +30,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.MovableClock;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 
@@ -333,14 +334,18 @@ class DeployUdpTest {
     @Test
     void nextVersionBeginsThoughTheOneBeforeDoesNotReturn() throws Exception {
         CountDownLatch released = new CountDownLatch(1);
+        CountDownLatch inService = new CountDownLatch(1);
+        MovableClock clock = new MovableClock();
         try (UdpFarEnd end = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1");
                 UdpFarEnd other = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1");
-                UdpTestNode node = node(TransportKind.AUTO)) {
+                UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.AUTO), clock)) {
+            node.environment.start();
             node.services.add(definition(
                     NAME,
                     1,
                     () -> new UdpTestNode.Scripted((service, packet) -> {
                         if (packet.sequence() == 1) {
+                            inService.countDown();
                             Uninterruptibles.awaitUninterruptibly(released);
                         }
                         return Verdict.REPLY;
@@ -358,7 +363,8 @@ class DeployUdpTest {
                 return scripted(2);
             }));
             end.send(node.udp(), packets(builder, 1));
-            eventually().until(() -> made.get() > 0); // Later than a far end waits for a packet.
+            inService.await();
+            clock.hurryUntil(() -> made.get() > 0);
             assertNext(end, 2, 3, 2);
             released.countDown();
         } finally {

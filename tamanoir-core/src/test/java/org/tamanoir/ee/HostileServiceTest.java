@@ -28,11 +28,13 @@ import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.MovableClock;
 import org.tamanoir.transport.TransportKind;
 
 /** Services that would hold up the node's own threads: those are to serve the other streams as before. */
 @Timeout(240)
 class HostileServiceTest extends TcpNodeTesting {
+    private final MovableClock clock = new MovableClock();
     private final CountDownLatch released = new CountDownLatch(1);
 
     @AfterEach
@@ -84,6 +86,7 @@ class HostileServiceTest extends TcpNodeTesting {
 
     @Test
     void anExceptionOfAConstructorThatHangsWhenItIsReadHoldsUpNobody() throws Exception {
+        settings.platform = clock;
         settings.makeTimeout = Duration.ofSeconds(2);
         TestSink sink = sink();
         TestNode node = node(MARK, define("bad", () -> {
@@ -93,7 +96,7 @@ class HostileServiceTest extends TcpNodeTesting {
         AnepSender bad = sender(node);
         bad.send(packets("bad"), number(1));
         bad.flush();
-        eventually().until(() -> node.dropped(DropReason.NO_INSTANCE) == 1);
+        clock.hurryUntil(() -> node.dropped(DropReason.NO_INSTANCE) == 1);
         assertServesOthers(node, sink);
     }
 
@@ -161,6 +164,7 @@ class HostileServiceTest extends TcpNodeTesting {
     @ParameterizedTest
     @EnumSource(Taken.class)
     void aServiceWhoseMonitorIsTakenHoldsUpNobody(Taken taken) throws Exception {
+        settings.platform = clock;
         settings.makeTimeout = Duration.ofSeconds(2);
         settings.stuckTimeout = Duration.ofMillis(300);
         TestSink sink = sink();
@@ -173,7 +177,7 @@ class HostileServiceTest extends TcpNodeTesting {
                         || node.environment.streams().open() == 1);
         assertServesOthers(node, sink);
         if (taken == Taken.IN_THE_CONSTRUCTOR) {
-            eventually().until(() -> node.dropped(DropReason.NO_INSTANCE) == 1);
+            clock.hurryUntil(() -> node.dropped(DropReason.NO_INSTANCE) == 1);
         }
         released.countDown();
         bad.close();

@@ -16,9 +16,11 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -40,6 +42,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.MovableClock;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
@@ -53,6 +56,9 @@ class PacketDispatchTest {
     private static final int BLOCKS = 1 << 30;
     /** Packets that {@link #warmUp} sends. */
     private static final int WARM = 1;
+
+    /** The watchdog's time, and that of quarantines. */
+    private final MovableClock clock = new MovableClock();
 
     private final CountDownLatch released = new CountDownLatch(1);
     private final AtomicInteger blocked = new AtomicInteger();
@@ -77,15 +83,15 @@ class PacketDispatchTest {
         return new Dispatch(true, ordered, jobs);
     }
 
-    private static UdpTestNode node(TransportKind kind, int workers, Dispatch dispatch, UdpTestNode.Step step)
+    private UdpTestNode node(TransportKind kind, int workers, Dispatch dispatch, UdpTestNode.Step step)
             throws Exception {
         return node(kind, workers, dispatch, step, Duration.ofMinutes(2));
     }
 
-    private static UdpTestNode node(
+    private UdpTestNode node(
             TransportKind kind, int workers, Dispatch dispatch, UdpTestNode.Step step, Duration stuck)
             throws Exception {
-        UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind)).deliver("127.0.0.1/32", Transport.SAME);
+        UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind), clock).deliver("127.0.0.1/32", Transport.SAME);
         node.environment.qos(
                 config("pq", workers, Duration.ofMillis(1), named("control", 255, 1), named("rest", 0, 1)));
         node.environment.stuckAfter(stuck);
@@ -102,7 +108,7 @@ class PacketDispatchTest {
                 factory,
                 ServiceConfig.EMPTY,
                 FailurePolicy.DROP,
-                new ServiceHealth(),
+                new ServiceHealth(0, 0, () -> 0), // Whose quarantines end by release() alone.
                 new Placement(),
                 DefinedControl.NONE,
                 dispatch);
@@ -434,6 +440,19 @@ class PacketDispatchTest {
         }
     }
 
+    /** Waits until the node has these packets, and then until so many workers have been given up. */
+    private void awaitGivenUp(UdpTestNode node, long packetsIn, long workers) {
+        eventually().until(() -> node.environment.traffic().packetsIn() == packetsIn);
+        clock.hurryUntil(() ->
+                node.environment.traffic().drops().getOrDefault(DropReason.SERVICE_FAILURE, 0L) == workers);
+    }
+
+    /** Returns whether a node that stops waits for its instances. */
+    private static boolean awaitsEnd() {
+        return Thread.getAllStackTraces().values().stream()
+                .anyMatch(stack -> Stream.of(stack).anyMatch(frame -> frame.getMethodName().equals("awaitEnd")));
+    }
+
     @Test
     void streamOfAWorkerThatIsGivenUpGoesOn() throws Exception {
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
@@ -444,6 +463,7 @@ class PacketDispatchTest {
             sender.send(node.udp(), packet(receiver, 1, BLOCKS));
             eventually().until(() -> blocked.get() == 1);
             sender.send(node.udp(), packet(receiver, 1, 1));
+            awaitGivenUp(node, WARM + 2, 1);
             TrafficSnapshot now = node.balanced(WARM + 2); // Nothing is held, though its service still spins.
             assertThat(now.drops()).isEqualTo(Map.of(DropReason.SERVICE_FAILURE, 1L, DropReason.QUARANTINED, 1L));
         }
@@ -465,6 +485,7 @@ class PacketDispatchTest {
             for (int i = 0; i < others; i++) {
                 sender.send(node.udp(), packet(receiver, WORKERS + i, i));
             }
+            awaitGivenUp(node, WARM + WORKERS + others, WORKERS);
             TrafficSnapshot now = node.balanced(WARM + WORKERS + others); // Though its service still spins.
             assertThat(now.drops())
                     .isEqualTo(
@@ -484,7 +505,7 @@ class PacketDispatchTest {
         AtomicInteger made = new AtomicInteger();
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
-                UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NIO))
+                UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NIO), clock)
                         .deliver("127.0.0.1/32", Transport.SAME)) {
             node.environment.qos(config("pq", 1, Duration.ofMillis(1), named("all", 0, 1)));
             node.environment.stuckAfter(Duration.ofSeconds(1));
@@ -497,6 +518,7 @@ class PacketDispatchTest {
             node.environment.start();
             block(node, sender, receiver);
             sendAll(node, sender, receiver, 2, 10, 0);
+            awaitGivenUp(node, 9, 1);
             node.assertDrops(9, Map.of(DropReason.SERVICE_FAILURE, 1L, DropReason.NO_INSTANCE, 8L));
         }
     }
@@ -509,8 +531,10 @@ class PacketDispatchTest {
                         node(TransportKind.NIO, 1, dispatch(true, 1024), this::spin, Duration.ofSeconds(4))) {
             block(node, sender, receiver);
             sendAll(node, sender, receiver, 2, 5, 0);
-            Waiting.async(() -> node.environment.stop(Duration.ofMinutes(5))) // The watchdog is sooner.
-                    .get(60, TimeUnit.SECONDS);
+            Future<Integer> stopping = Waiting.async(() -> node.environment.stop(Duration.ofMinutes(5)));
+            eventually().until(PacketDispatchTest::awaitsEnd);
+            awaitGivenUp(node, 4, 1);
+            stopping.get(60, TimeUnit.SECONDS);
             node.assertDrops(4, Map.of(DropReason.SERVICE_FAILURE, 1L, DropReason.SHUTDOWN, 3L));
         } finally {
             released.countDown();

@@ -6,6 +6,7 @@ import static org.tamanoir.ee.UdpTestNode.builder;
 import static org.tamanoir.ee.UdpTestNode.packet;
 import static org.tamanoir.support.Waiting.eventually;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
@@ -14,7 +15,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -54,12 +55,12 @@ class ServiceOffloadTest {
     private final TestLevels levels = new TestLevels();
     private final List<LevelCounters> counted = new CopyOnWriteArrayList<>();
     private final List<String> calls = new CopyOnWriteArrayList<>();
-    private final AtomicBoolean released = new AtomicBoolean();
+    private final CountDownLatch released = new CountDownLatch(1);
     private final UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NIO));
 
     @AfterEach
     void stop() {
-        released.set(true);
+        released.countDown();
         node.close();
         assertThat(levels.open()).as("policies after the end").isEmpty();
     }
@@ -315,9 +316,7 @@ class ServiceOffloadTest {
 
                     @Override
                     public Verdict process(Packet packet) {
-                        while (!released.get()) {
-                            Thread.onSpinWait();
-                        }
+                        Uninterruptibles.awaitUninterruptibly(released);
                         return Verdict.FORWARD;
                     }
                 },
@@ -503,8 +502,8 @@ class ServiceOffloadTest {
 
                     @Override
                     public Verdict process(Packet packet) {
-                        while (hangs && !released.get()) {
-                            Thread.onSpinWait();
+                        if (hangs) {
+                            Uninterruptibles.awaitUninterruptibly(released);
                         }
                         return Verdict.FORWARD;
                     }
@@ -515,7 +514,7 @@ class ServiceOffloadTest {
         send();
 
         awaitStatus(definition, Level.JVM, "its instance has ended");
-        released.set(true);
+        released.countDown();
         definition.health().release();
         eventually().untilAsserted(() -> {
             send(); // One may still find the instance that has ended.

@@ -28,7 +28,7 @@ class SpreadDestinationsTest {
     static final int ENDS = 3;
     private static final int PREFIXES = 1 << 14;
     private static final int WINDOW = 100;
-    private static final int WINDOWS = 30;
+    private static final int WINDOWS = 15;
 
     /** Returns routes of 10.0.0.0/10 by /24s: number n leads to the end (n + turn) % 3. */
     static RouteSet routes(List<InetSocketAddress> ends, int turn, NextHop.Transport transport) {

@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.routing.NextHop.Transport;
@@ -31,6 +32,7 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.supervision.Incident;
+import org.tamanoir.support.MovableClock;
 import org.tamanoir.traffic.StreamRecord;
 import org.tamanoir.transport.TransportKind;
 
@@ -45,11 +47,17 @@ class StuckTest extends TcpNodeTesting {
         CLOSE
     }
 
+    /** Long enough for a service that works on a busy machine; the clock is moved when one hangs. */
+    private static final Duration STUCK = Duration.ofSeconds(1);
+
+    private final MovableClock clock = new MovableClock();
+    private volatile boolean hangs;
     private volatile boolean released;
 
     @BeforeEach
     void shortPatience() {
-        settings.stuckTimeout = Duration.ofMillis(300);
+        settings.platform = clock;
+        settings.stuckTimeout = STUCK;
     }
 
     @AfterEach
@@ -58,9 +66,23 @@ class StuckTest extends TcpNodeTesting {
     }
 
     private void spin() {
+        hangs = true;
         while (!released) {
             Thread.onSpinWait();
         }
+    }
+
+    /** Waits until a service of this definition has been given up. */
+    private void awaitStuck(ServiceDefinition definition) {
+        eventually().until(() -> hangs);
+        clock.hurryUntil(() -> definition.health().stuck() == 1);
+    }
+
+    private UdpTestNode udpNode(TransportKind kind) throws IOException {
+        UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind), clock);
+        node.environment.stuckAfter(STUCK);
+        node.environment.start();
+        return node;
     }
 
     /** Spins at one place, in {@link Place#PROCESS} with packets of number 13. */
@@ -133,7 +155,7 @@ class StuckTest extends TcpNodeTesting {
                     .put(bad)
                     .put(bad)
                     .flip());
-            eventually().until(() -> spinner.health().stuck() == 1);
+            awaitStuck(spinner);
             stuck.socket().setSoTimeout(40_000);
             assertThat(endsOf(stuck)).isTrue();
             eventually().until(() -> node.environment.streams().open() == 2);
@@ -190,7 +212,7 @@ class StuckTest extends TcpNodeTesting {
             }
             int each = packets.position() / 50;
             stuck.write(packets.flip());
-            eventually().until(() -> hanging.health().stuck() == 1);
+            awaitStuck(hanging);
             assertThat(node.traffic().packetsIn()).isEqualTo(50);
             assertThat(node.traffic().bytesIn()).isEqualTo(50L * each);
         }
@@ -226,7 +248,7 @@ class StuckTest extends TcpNodeTesting {
             } catch (IOException e) {
                 // It was reset meanwhile.
             }
-            eventually().until(() -> spinner.health().stuck() == 1);
+            awaitStuck(spinner);
             node.settle().assertConserved();
         } catch (IOException e) {
             // It was reset meanwhile.
@@ -250,7 +272,7 @@ class StuckTest extends TcpNodeTesting {
         TestNode node = node(late).toHost(sink.address());
         try (SocketChannel stuck = connect(node)) {
             stuck.write(ByteBuffer.wrap(UdpTestNode.bytes(packets("late").build(number(1)))));
-            eventually().until(() -> late.health().stuck() == 1);
+            awaitStuck(late);
             node.settle().assertConserved();
         }
         released = true;
@@ -268,6 +290,7 @@ class StuckTest extends TcpNodeTesting {
             @Override
             public Verdict process(Packet packet) throws InterruptedException {
                 if (TestSink.number(packet) == 13) {
+                    hangs = true;
                     Thread.sleep(Duration.ofHours(1).toMillis());
                 }
                 return Verdict.FORWARD;
@@ -279,6 +302,8 @@ class StuckTest extends TcpNodeTesting {
             sender.send(packets("sleep"), number(13));
             sender.send(packets("sleep"), number(1));
             sender.finish();
+            eventually().until(() -> hangs);
+            clock.hurryUntil(() -> log().stream().anyMatch(line -> line.contains("interrupted")));
             sink.await(1);
             sink.awaitEnds();
         }
@@ -301,7 +326,7 @@ class StuckTest extends TcpNodeTesting {
             for (int i = 0; i < 3; i++) {
                 stuck.write(ByteBuffer.wrap(UdpTestNode.bytes(packets("spin").build(number(13)))));
             }
-            eventually().until(() -> spinner.health().stuck() == 1);
+            awaitStuck(spinner);
             assertThat(endsOf(stuck)).isTrue();
             good.send(packets("mark"), number(2));
             good.finish();
@@ -314,6 +339,7 @@ class StuckTest extends TcpNodeTesting {
 
     @Test
     void waitingForANextHopIsNotBeingStuck() throws Exception {
+        settings.stuckTimeout = Duration.ofMillis(300);
         settings.connectTimeout = Duration.ofSeconds(1);
         TestNode node = node(TestServices.MARK).toHost(nobody());
         try (AnepSender sender = sender(node)) {
@@ -347,14 +373,16 @@ class StuckTest extends TcpNodeTesting {
     @ParameterizedTest
     @MethodSource("kinds")
     void anotherInstanceTakesOverThePortAfterTheQuarantine(TransportKind kind) throws Exception {
-        UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind));
-        node.environment.stuckAfter(Duration.ofMillis(300));
-        node.environment.start();
-        try (node;
+        try (UdpTestNode node = udpNode(kind);
                 UdpFarEnd far = new UdpFarEnd(kind, "127.0.0.1")) {
             node.deliver("127.0.0.1/32", Transport.SAME);
             ServiceDefinition spinner = new ServiceDefinition(
-                    "spin", () -> new Spinner(Place.PROCESS), ServiceConfig.EMPTY, FailurePolicy.DROP);
+                    "spin",
+                    "",
+                    () -> new Spinner(Place.PROCESS),
+                    ServiceConfig.EMPTY,
+                    FailurePolicy.DROP,
+                    new ServiceHealth(0, 0, clock::nanoTime));
             node.services.add(spinner);
             byte[] good = UdpTestNode.bytes(
                     UdpTestNode.builder(far.address(), "spin", 1).build(number(1)));
@@ -365,13 +393,13 @@ class StuckTest extends TcpNodeTesting {
                 assertThat(far.next()).isEqualTo(good);
             }
             far.send(node.udp(), bad);
-            eventually().until(() -> spinner.health().stuck() == 1);
+            awaitStuck(spinner);
             assertThat(spinner.health().quarantines()).isEqualTo(1);
             far.send(node.udp(), good);
             eventually()
                     .until(() ->
                             node.environment.traffic().drops().containsKey(DropReason.QUARANTINED) || !far.isQuiet());
-            eventually().until(() -> spinner.health().quarantinedUntil() == null);
+            clock.hurryUntil(() -> spinner.health().quarantinedUntil() == null);
             far.discard();
             for (int i = 0; i < 3; i++) {
                 far.send(node.udp(), good);
@@ -407,10 +435,7 @@ class StuckTest extends TcpNodeTesting {
                 return Verdict.FORWARD;
             }
         });
-        UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind));
-        node.environment.stuckAfter(Duration.ofMillis(300));
-        node.environment.start();
-        try (node;
+        try (UdpTestNode node = udpNode(kind);
                 UdpFarEnd far = new UdpFarEnd(kind, "127.0.0.1")) {
             node.deliver("127.0.0.1/32", Transport.SAME);
             node.services.add(hanging);
@@ -423,7 +448,7 @@ class StuckTest extends TcpNodeTesting {
                 far.send(node.udp(), datagram(far, i));
             }
             allSent.set(true);
-            eventually().until(() -> hanging.health().stuck() == 1);
+            awaitStuck(hanging);
             eventually().until(() -> node.environment.traffic().packetsIn() == 3 + 1 + 20);
             released = true;
         }
@@ -441,10 +466,7 @@ class StuckTest extends TcpNodeTesting {
                 return Verdict.FORWARD;
             }
         });
-        UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind));
-        node.environment.stuckAfter(Duration.ofMillis(300));
-        node.environment.start();
-        try (node;
+        try (UdpTestNode node = udpNode(kind);
                 UdpFarEnd far = new UdpFarEnd(kind, "127.0.0.1")) {
             node.deliver("127.0.0.1/32", Transport.SAME);
             node.services.add(hanging);
@@ -452,7 +474,7 @@ class StuckTest extends TcpNodeTesting {
                 far.send(node.udp(), datagram(far, i));
                 far.next();
             }
-            eventually().until(() -> hanging.health().stuck() == 1);
+            awaitStuck(hanging);
             assertThat(node.environment.traffic().packetsIn()).isEqualTo(4);
             assertThat(node.environment.traffic().bytesIn()).isEqualTo(4L * datagram(far, 13).length);
             released = true;

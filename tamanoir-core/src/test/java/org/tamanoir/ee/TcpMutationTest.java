@@ -15,16 +15,16 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepSender;
+import org.tamanoir.support.Seeds;
 
 /** A node under a flood of damaged packets, which serves a good stream beside them. */
 class TcpMutationTest extends TcpNodeTesting {
-    private static final int PACKETS = 100_000;
+    private static final int PACKETS = Seeds.scaled(30_000);
     private static final int PACKETS_A_CONNECTION = 100;
 
     @Test
     void damagedPacketsHarmNoOtherStream() throws IOException {
-        long seed = Long.getLong("test.seed", System.nanoTime());
-        System.out.println("TcpMutationTest: -Dtest.seed=" + seed);
+        long seed = Seeds.ofCommit(TcpMutationTest.class);
         SplittableRandom random = new SplittableRandom(seed);
         TestSink sink = sink();
         TestNode node = node(MARK).toHost(sink.address());

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,6 +37,8 @@ import org.tamanoir.traffic.StreamRecord;
 
 /** What one sender may take of a node: connections, further services of a connection, time without bytes. */
 class TcpPlacesTest extends TcpNodeTesting {
+    private static final long REPLY_INTERVAL_NS = 20_000_000;
+
     private final List<StreamRecord> records = new CopyOnWriteArrayList<>();
 
     private static ServiceDefinition[] services(int number) {
@@ -301,6 +304,7 @@ class TcpPlacesTest extends TcpNodeTesting {
                 try (Socket far = host.accept()) {
                     long end = System.nanoTime() + idle.multipliedBy(3).toNanos();
                     while (System.nanoTime() < end) {
+                        LockSupport.parkNanos(REPLY_INTERVAL_NS); // Many to the idle time, and a processor rests.
                         far.getOutputStream().write(bytes.array(), 0, bytes.position());
                         assertThat(sender.getInputStream().readNBytes(bytes.position()))
                                 .hasSize(bytes.position());

@@ -45,14 +45,14 @@ final class TestNode {
     final ServiceCatalog services = new ServiceCatalog();
     final ExecutionEnvironment environment;
 
-    private TestNode(EeConfig config, long memoryBytes, UnaryOperator<Transport> network) {
+    private TestNode(EeConfig config, Settings settings) {
         environment = new ExecutionEnvironment(
                 config,
                 routes,
                 services,
-                memoryBytes == 0 ? new BufferPool() : BufferPool.of(memoryBytes),
-                Platform.SYSTEM,
-                network.apply(Transport.of(config.transport())));
+                settings.memoryBytes == 0 ? new BufferPool() : BufferPool.of(settings.memoryBytes),
+                settings.platform,
+                settings.network.apply(Transport.of(config.transport())));
     }
 
     /** Settings with short times where a test would have to wait for them; the setters change this object. */
@@ -72,6 +72,7 @@ final class TestNode {
         Duration makeTimeout = Waiting.PATIENCE;
         StreamLimits streamLimits = StreamLimits.DEFAULT;
         ThreadKind threads = usualThreads;
+        Platform platform = Platform.SYSTEM;
         /** For packets; 0 = as much as the JVM has. */
         long memoryBytes;
 
@@ -122,7 +123,7 @@ final class TestNode {
     }
 
     static TestNode start(Settings settings, ServiceDefinition... definitions) throws IOException {
-        TestNode node = new TestNode(settings.config(), settings.memoryBytes, settings.network);
+        TestNode node = new TestNode(settings.config(), settings);
         List.of(definitions).forEach(node.services::add);
         node.environment.stuckAfter(settings.stuckTimeout);
         if (settings.formats != null) {

@@ -103,7 +103,7 @@ class TlsStreamTest extends TcpNodeTesting {
         TestSink sink = tlsSink(false);
         TestNode last = node(MARK).overTls(sink.address(), NextHop.Kind.HOST);
         TestNode first = node(MARK).overTls(last.tlsAddress(), NextHop.Kind.ACTIVE_NODE);
-        List<byte[]> payloads = payloads(400);
+        List<byte[]> payloads = payloads(120);
 
         PacketBuilder builder = packets("mark");
         AnepSender sender = tlsSender(first, authority.trusting());

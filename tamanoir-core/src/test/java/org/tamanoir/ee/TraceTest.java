@@ -7,6 +7,7 @@ import static org.tamanoir.sched.TurnTesting.config;
 import static org.tamanoir.sched.TurnTesting.named;
 import static org.tamanoir.support.Waiting.eventually;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
@@ -308,9 +309,7 @@ class TraceTest {
     @Test
     void tellsThatAServiceDoesNotReturn() throws Exception {
         UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NIO)).service(NAME, (service, packet) -> {
-            while (released.getCount() > 0) {
-                Thread.onSpinWait();
-            }
+            Uninterruptibles.awaitUninterruptibly(released);
             return Verdict.FORWARD;
         });
         node.environment.stuckAfter(Duration.ofMillis(600));

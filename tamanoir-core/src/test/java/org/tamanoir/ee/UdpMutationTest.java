@@ -15,13 +15,14 @@ import org.tamanoir.anep.Option;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** Damaged packets beside a good flow: each is accounted for, and the flow is not harmed. */
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class UdpMutationTest {
-    private static final int ROUNDS = 2_000;
+    private static final int ROUNDS = Seeds.scaled(600);
     private static final int DAMAGED_A_ROUND = 50;
     private static final String GOOD = "org.example.Good";
     private static final String OTHER = "org.example.Other";
@@ -70,7 +71,7 @@ class UdpMutationTest {
     @ParameterizedTest
     @EnumSource(names = {"NATIVE", "NIO"})
     void everyDamagedPacketIsAccountedForAndTheGoodFlowIsWhole(TransportKind kind) throws Exception {
-        long seed = Long.getLong("tamanoir.seed", 19970701);
+        long seed = Seeds.ofCommit(UdpMutationTest.class);
         Random random = new Random(seed);
         try (UdpFarEnd attacker = new UdpFarEnd(kind, "127.0.0.1");
                 UdpFarEnd good = new UdpFarEnd(kind, "127.0.0.1");

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.format.text.JsonRecords;
 import org.tamanoir.format.text.RecordJson;
+import org.tamanoir.support.Seeds;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.ObjectReadContext;
@@ -26,12 +27,12 @@ import tools.jackson.core.ObjectWriteContext;
 
 /**
  * Damages the C library's files at random: whatever comes, it is read or refused, in bounded time and memory. {@code
- * -Dtamanoir.fuzz.mutations=100000000} for more, {@code -Dtamanoir.fuzz.seed} for the same again.
+ * -Dtamanoir.fuzz.mutations=100000000} for more.
  */
 @Tag("once")
 class FormatFuzzTest {
-    private static final int MUTATIONS = Integer.getInteger("tamanoir.fuzz.mutations", 100_000);
-    private static final long SEED = Long.getLong("tamanoir.fuzz.seed", System.nanoTime());
+    private static final int MUTATIONS = Integer.getInteger("tamanoir.fuzz.mutations", Seeds.scaled(25_000));
+    private static final long SEED = Seeds.ofCommit(FormatFuzzTest.class);
     /** Numbers at which bounds lie. */
     private static final long[] EDGES = {
         0, 1, -1, 7, 8, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000L, 0xFFFFFFFFL, 1L << 62
@@ -221,7 +222,7 @@ class FormatFuzzTest {
         } catch (FormatException e) {
             refused.merge(e.fault(), 1, Integer::sum);
         } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
-            throw new AssertionError("mutation " + mutation + " of -Dtamanoir.fuzz.seed=" + SEED, e);
+            throw new AssertionError("mutation " + mutation + " of -Dtamanoir.seed=" + SEED, e);
         }
     }
 

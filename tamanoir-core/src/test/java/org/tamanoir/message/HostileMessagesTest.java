@@ -15,11 +15,12 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.format.RecordTree;
 import org.tamanoir.service.StreamInfo.Transport;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.testkit.ServiceHarness;
 
 /** Packets of messages, damaged and mixed up by a seed that is printed. */
 class HostileMessagesTest extends MessageTesting {
-    private static final int ROUNDS = Integer.getInteger("tamanoir.message.rounds", 100);
+    private static final int ROUNDS = Integer.getInteger("tamanoir.message.rounds", Seeds.scaled(30));
 
     private static List<Packet> packets(Random random) {
         List<Packet> packets = new ArrayList<>();
@@ -68,8 +69,7 @@ class HostileMessagesTest extends MessageTesting {
     @ParameterizedTest
     @EnumSource(Transport.class)
     void messagesAreConservedWhateverComes(Transport transport) {
-        long seed = Long.getLong("tamanoir.message.seed", System.nanoTime());
-        System.out.println("seed of HostileMessagesTest, " + transport + ": " + seed);
+        long seed = Seeds.ofCommit(HostileMessagesTest.class);
         Random random = new Random(seed);
         long sent = 0;
         for (int round = 0; round < ROUNDS; round++) {

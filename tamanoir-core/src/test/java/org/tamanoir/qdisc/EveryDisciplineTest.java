@@ -16,12 +16,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.qdisc.DisciplineTrial.Numbered;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Tiers;
 
 /** What every discipline must hold to, whatever its order is. */
 @Tag("once")
 class EveryDisciplineTest {
-    private static final int TRACES = 1000;
+    private static final int TRACES = Seeds.scaled(200);
+    private static final long SEED = Seeds.ofCommit(EveryDisciplineTest.class);
     private static final long RATE = 1_000_000_000 / 8;
     private static final long HOUR_NS = 3_600L * TestItem.SECOND;
 
@@ -43,7 +45,7 @@ class EveryDisciplineTest {
     @MethodSource("names")
     void losesNothingAndKeepsTheOrderOfEachFlow(String name) {
         for (int trace = 0; trace < TRACES; trace++) {
-            long seed = 4_000_000L + trace;
+            long seed = SEED + trace;
             try {
                 trace(name, new Random(seed));
             } catch (RuntimeException | AssertionError e) {
@@ -212,7 +214,7 @@ class EveryDisciplineTest {
     @MethodSource("namesForTurns")
     void ordersTurnsWhoseCostIsKnownAfterwards(String name) {
         for (int trace = 0; trace < TRACES; trace++) {
-            long seed = 5_000_000L + trace;
+            long seed = SEED + trace;
             try {
                 turns(name, new Random(seed));
             } catch (RuntimeException | AssertionError e) {

@@ -10,16 +10,19 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 
 /** The published bounds of fair queueing disciplines, on random traces and against the exact fluid model. */
 class FairBoundsTest {
-    private static final int TRACES = 1000;
+    private static final int TRACES = Seeds.scaled(250);
+    private static final long SEED = Seeds.ofCommit(FairBoundsTest.class);
     private static final Drops NONE = (item, reason) -> {
         throw new AssertionError("dropped: " + reason);
     };
 
-    /** Runs 1,000 traces; the seed of one that fails is in the message. */
-    private static void forTraces(long firstSeed, Function<Random, Trace> maker, BiConsumer<Trace, String> check) {
+    /** Checks random traces, each test others; the seed of one that fails is in the message. */
+    private static void forTraces(long firstOfTest, Function<Random, Trace> maker, BiConsumer<Trace, String> check) {
+        long firstSeed = SEED + firstOfTest;
         for (long seed = firstSeed; seed < firstSeed + TRACES; seed++) {
             Trace trace = maker.apply(new Random(seed));
             check.accept(

@@ -12,12 +12,13 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Waiting;
 
 /** Items that go round through the queue between threads; {@code -Dready.operations=N} for more of them. */
 class ReadyQueueStressTest {
     private static final int THREADS = 4;
-    private static final long OPERATIONS = Long.getLong("ready.operations", 10_000_000);
+    private static final long OPERATIONS = Long.getLong("ready.operations", Seeds.scaled(3_000_000));
     private static final int LIMIT = 8;
 
     @Test

@@ -11,13 +11,33 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.support.Seeds;
 
-/** Tables that are changed in place. {@code -Dtamanoir.fib.updates=1000000} takes longer, {@code -Dtamanoir.seed} repeats. */
+/** Tables that are changed in place. {@code -Dtamanoir.fib.updates=1000000} makes more changes. */
 class FibTest {
-    private static final int UPDATES = Integer.getInteger("tamanoir.fib.updates", 10_000);
-    private static final long SEED = Long.getLong("tamanoir.seed", System.nanoTime());
+    private static final int UPDATES = Integer.getInteger("tamanoir.fib.updates", Seeds.scaled(2_500));
+    private static final long SEED = Seeds.ofCommit(FibTest.class);
+
+    /** Routes of a large table that tests have in common, which leave model and table equal. */
+    private static RandomRoutes common;
+
+    private static RoutingTable commonTable;
+
+    @BeforeAll
+    static void makeTable() {
+        common = new RandomRoutes(SEED);
+        commonTable = largeTable(common, false);
+    }
+
+    @AfterAll
+    static void forgetTable() {
+        common = null;
+        commonTable = null;
+    }
 
     /** Returns a table that is large in both families, which the model has too. */
     private static RoutingTable largeTable(RandomRoutes routes, boolean isCompact) {
@@ -54,7 +74,6 @@ class FibTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void agreesWithThePlainModelAfterEachChange(boolean isCompact) {
-        System.out.println("seed " + SEED);
         RandomRoutes routes = new RandomRoutes(SEED);
         Random random = new Random(SEED);
         RoutingTable table = largeTable(routes, isCompact);
@@ -167,20 +186,18 @@ class FibTest {
                 "::/1"
             })
     void aPrefixOfEachKindComesAndGoes(String text) {
-        RandomRoutes routes = new RandomRoutes(SEED);
-        RoutingTable table = largeTable(routes, false);
         Prefix prefix = Prefix.parse(text);
         for (int round = 0; round < 3; round++) {
-            NextHop hop = routes.hop();
-            routes.put(prefix, hop);
-            table.add(new Route(prefix, hop));
-            checkBoundaries(routes, table, prefix);
-            table.remove(prefix);
-            routes.remove(prefix);
-            checkBoundaries(routes, table, prefix);
+            NextHop hop = common.hop();
+            common.put(prefix, hop);
+            commonTable.add(new Route(prefix, hop));
+            checkBoundaries(common, commonTable, prefix);
+            commonTable.remove(prefix);
+            common.remove(prefix);
+            checkBoundaries(common, commonTable, prefix);
         }
-        for (Prefix other : routes.model.keySet()) {
-            checkBoundaries(routes, table, other);
+        for (Prefix other : common.model.keySet()) {
+            checkBoundaries(common, commonTable, other);
         }
     }
 
@@ -193,10 +210,8 @@ class FibTest {
                 "2001:db8::/26 2001:db8:0:8000::/49 2001:db8:0:8001::/64 2001:db8:0:8001:8000::/65 2001:db8:0:8001:8000::/128"
             })
     void nestedPrefixesAreWithdrawnInEveryOrder(String texts) {
-        RandomRoutes routes = new RandomRoutes(SEED);
-        RoutingTable table = largeTable(routes, false);
         List<Prefix> nested = Stream.of(texts.split(" ")).map(FibTest::masked).toList();
-        withdraw(routes, table, nested, new ArrayList<>());
+        withdraw(common, commonTable, nested, new ArrayList<>());
     }
 
     private static Prefix masked(String text) {

@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSender;
@@ -31,8 +32,8 @@ import org.tamanoir.transport.UdpSocket;
  */
 @Tag("once")
 class SapfFuzzTest {
-    private static final long DATAGRAMS = Long.getLong("tamanoir.sapf.datagrams", 2_000_000);
-    private static final long SEED = Long.getLong("tamanoir.seed", 20_000_326);
+    private static final long DATAGRAMS = Long.getLong("tamanoir.sapf.datagrams", Seeds.scaled(500_000));
+    private static final long SEED = Seeds.ofCommit(SapfFuzzTest.class);
     private static final int SOURCES = 600;
     private static final int FLOWS = 40;
     private static final int BATCH = 64;

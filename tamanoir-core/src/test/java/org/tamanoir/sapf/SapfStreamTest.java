@@ -20,6 +20,7 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.ParseFault;
+import org.tamanoir.support.Seeds;
 
 /** One connection in SAPF without its socket: what stands on the wire, and what is made of it. */
 class SapfStreamTest {
@@ -389,9 +390,10 @@ class SapfStreamTest {
 
     @Test
     void makesOfHostileOctetsPacketsOrAnEndAndNothingElse() throws IOException {
-        SplittableRandom random = new SplittableRandom(SEED);
+        long seed = Seeds.ofCommit(SapfStreamTest.class);
+        SplittableRandom random = new SplittableRandom(seed);
         byte[] packet = SapfEnd.packet(1, "payload");
-        for (int i = 0; i < 5_000; i++) {
+        for (int i = 0; i < Seeds.scaled(1_000); i++) {
             SapfStreamEnd end = SapfStreamEnd.accepted(accepting);
             SapfStreamEnd sender = SapfStreamEnd.connected(asking);
             end.receive(sender.said());
@@ -414,7 +416,7 @@ class SapfStreamTest {
                 ByteBuffer each = ByteBuffer.wrap(packets.get(p));
                 boolean isWhole = Framing.next(each, 0, each.limit()) == each.limit();
                 assertThat(isWhole || p == packets.size() - 1)
-                        .as("seed %s, run %s, packet %s of %s", SEED, i, p, packets.size())
+                        .as("seed %s, run %s, packet %s of %s", seed, i, p, packets.size())
                         .isTrue();
             }
             assertThat(end.waiting()).isZero();

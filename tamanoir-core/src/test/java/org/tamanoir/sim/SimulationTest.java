@@ -2,33 +2,47 @@ package org.tamanoir.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 
 /**
  * Whole environments in virtual time: what a seed brings about is played to its end, and all that the node promises is
- * looked at. {@code -Dtamanoir.sim.seed=N} plays one seed again, with {@code -Dtamanoir.sim.trace=true} and every step;
- * {@code -Dtamanoir.sim.schedules=N} plays that many.
+ * checked. Each commit plays seeds of its own; {@code -Dtamanoir.sim.schedules=N} plays N of them. {@code
+ * -Dtamanoir.sim.seed=N} plays one seed alone, with {@code -Dtamanoir.sim.trace=true} and every step.
  */
 class SimulationTest {
-    private static final int SCHEDULES = Integer.getInteger("tamanoir.sim.schedules", 5_000);
-    private static final int WITHOUT_RUNS = SCHEDULES / 10;
     private static final Long SEED = Long.getLong("tamanoir.sim.seed");
+    private static final int SCHEDULES =
+            SEED != null ? 1 : Integer.getInteger("tamanoir.sim.schedules", Seeds.scaled(500));
+    private static final int WITHOUT_RUNS = Math.max(1, SCHEDULES / 10);
+
+    /** Enough for each kind of schedule, one of which comes once in 25 seeds. */
+    private static final int REPEATED = Math.min(SCHEDULES, 30);
+
+    private static long first;
+
+    @BeforeAll
+    static void chooseSeeds() {
+        first = SEED != null ? SEED : Seeds.ofCommit(SimulationTest.class);
+    }
+
+    private static String failures(List<Schedule.Outcome> outcomes) {
+        return outcomes.stream().map(Schedule.Outcome::text).collect(Collectors.joining("\n"));
+    }
 
     @Test
     void everyScheduleKeepsWhatTheNodePromises() throws Exception {
-        long first = SEED == null ? 1 : SEED;
-        assertThat(SimulationRunner.run(first, SEED == null ? SCHEDULES : 1, 5).stream()
-                        .map(Schedule.Outcome::text)
-                        .collect(Collectors.joining("\n")))
-                .isEmpty();
+        assertThat(failures(SimulationRunner.run(first, SCHEDULES, 5))).isEmpty();
     }
 
     @Test
     void everyScheduleKeepsItWithoutRunsOfPackets() throws Exception {
         System.setProperty("tamanoir.runs", "off");
         try {
-            assertThat(SimulationRunner.run(1, WITHOUT_RUNS, 1)).isEmpty();
+            assertThat(failures(SimulationRunner.run(first, WITHOUT_RUNS, 1))).isEmpty();
         } finally {
             System.clearProperty("tamanoir.runs");
         }
@@ -38,7 +52,7 @@ class SimulationTest {
     void aSeedIsAlwaysTheSame() throws Exception {
         long[] traces = new long[2];
         for (int i = 0; i < traces.length; i++) {
-            assertThat(SimulationRunner.run(1, 200, 1)).isEmpty();
+            assertThat(failures(SimulationRunner.run(first, REPEATED, 1))).isEmpty();
             traces[i] = SimulationRunner.traces();
         }
         assertThat(traces[0]).isEqualTo(traces[1]);

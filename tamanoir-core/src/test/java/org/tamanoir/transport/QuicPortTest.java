@@ -35,6 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.support.LossyUdp;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
@@ -43,6 +44,9 @@ import org.tamanoir.tls.TlsFiles;
 class QuicPortTest {
     private static final InetAddress HERE = InetAddress.getLoopbackAddress();
     private static final Duration TIME = Duration.ofSeconds(40);
+
+    /** For ports that are closed while a connection stands: it is cut after this. */
+    private static final Duration SHORT_LINGER = Duration.ofMillis(100);
 
     @TempDir
     private Path folder;
@@ -68,6 +72,10 @@ class QuicPortTest {
 
     private static QuicPort port(TlsFiles files) throws IOException {
         return new QuicPort(TransportKind.AUTO, files, QuicPort.Limits.DEFAULT);
+    }
+
+    private static QuicPort lingeringShortly(TlsFiles files, QuicPort.Limits limits) throws IOException {
+        return new QuicPort(TransportKind.AUTO, files, limits, SHORT_LINGER);
     }
 
     private static InetSocketAddress listen(QuicPort server, InetSocketAddress inside) throws IOException {
@@ -133,10 +141,10 @@ class QuicPortTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"0.01, 0.0", "0.03, 0.02", "0.05, 0.05"})
-    void bytesAreEqualOverAWayThatLosesDoublesAndReorders(double loss, double disorder) throws Exception {
-        byte[] there = random(4_000_000, 3);
-        byte[] back = random(1_000_000, 4);
+    @CsvSource({"0.01, 0.0, 1000", "0.03, 0.02, 400", "0.05, 0.05, 300"})
+    void bytesAreEqualOverAWayThatLosesDoublesAndReorders(double loss, double disorder, int kilobytes) throws Exception {
+        byte[] there = random(Seeds.scaled(kilobytes * 1_000), 3);
+        byte[] back = random(there.length / 3, 4);
         try (QuicPort server = port(authority.files("node"));
                 QuicPort client = port(authority.trusting());
                 LossyUdp way = new LossyUdp(listen(server, readerAddress()), loss, disorder, System.nanoTime());
@@ -157,7 +165,7 @@ class QuicPortTest {
 
     @Test
     void closingTheSenderLosesNothingThatWasSentAndEnded() throws Exception {
-        byte[] there = random(5_000_000, 5);
+        byte[] there = random(1_500_000, 5);
         try (QuicPort server = port(authority.files("node"));
                 LossyUdp way = new LossyUdp(listen(server, readerAddress()), 0.02, 0, System.nanoTime())) {
             QuicPort client = port(authority.trusting());
@@ -210,7 +218,7 @@ class QuicPortTest {
     @Test
     void aConnectionThatIsCutInMidStreamIsNoEnd() throws Exception {
         try (QuicPort server = port(authority.files("node"))) {
-            QuicPort client = port(authority.trusting());
+            QuicPort client = lingeringShortly(authority.trusting(), QuicPort.Limits.DEFAULT);
             Socket socket = connect(client, listen(server, readerAddress()));
             socket.getOutputStream().write(random(1000, 7));
             try (Socket far = accepted()) {
@@ -281,7 +289,7 @@ class QuicPortTest {
 
     @Test
     void aCertificateForAnotherHostIsRefused() throws Exception {
-        try (QuicPort server = port(authority.files("node", false, "10.9.9.9"));
+        try (QuicPort server = lingeringShortly(authority.files("node", false, "10.9.9.9"), QuicPort.Limits.DEFAULT);
                 QuicPort client = port(authority.trusting())) {
             InetSocketAddress address = listen(server, readerAddress());
             assertThatThrownBy(() -> connect(client, address)).isInstanceOf(SSLException.class);
@@ -290,7 +298,8 @@ class QuicPortTest {
 
     @Test
     void aCertificateOfAnotherAuthorityIsRefused() throws Exception {
-        try (QuicPort server = port(new TestAuthority(folder, "other").files("stranger"));
+        TlsFiles stranger = new TestAuthority(folder, "other").files("stranger");
+        try (QuicPort server = lingeringShortly(stranger, QuicPort.Limits.DEFAULT);
                 QuicPort client = port(authority.trusting())) {
             InetSocketAddress address = listen(server, readerAddress());
             assertThatThrownBy(() -> connect(client, address)).isInstanceOf(SSLException.class);
@@ -416,8 +425,8 @@ class QuicPortTest {
     @Test
     void connectionsBeyondTheLimitGetNothing() throws Exception {
         QuicPort.Limits two = new QuicPort.Limits(2, 2, TIME);
-        try (QuicPort server = new QuicPort(TransportKind.AUTO, authority.files("node"), two);
-                QuicPort client = port(authority.trusting())) {
+        try (QuicPort server = lingeringShortly(authority.files("node"), two);
+                QuicPort client = lingeringShortly(authority.trusting(), QuicPort.Limits.DEFAULT)) {
             InetSocketAddress address = listen(server, readerAddress());
             try (Socket first = connect(client, address);
                     Socket second = connect(client, address)) {

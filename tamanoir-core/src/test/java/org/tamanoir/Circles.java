@@ -1,11 +1,7 @@
 package org.tamanoir;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -16,13 +12,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.junit.jupiter.api.Test;
 
-/** Classes that cannot be understood without each other are few: the circles of dependencies, by Tarjan's algorithm. */
-class CirclesTest {
-    /** Classes of one circle, in any room. Lower it when the largest circle becomes smaller, never raise it. */
-    private static final int LIMIT = 7;
-
+/** Classes that cannot be understood without each other: the circles of dependencies, by Tarjan's algorithm. One thread. */
+final class Circles {
     private final Map<String, Set<String>> dependencies = new TreeMap<>();
     private final Map<String, Integer> indexes = new HashMap<>();
     private final Map<String, Integer> lowest = new HashMap<>();
@@ -30,11 +22,14 @@ class CirclesTest {
     private final Set<String> onStack = new HashSet<>();
     private final List<Set<String>> circles = new ArrayList<>();
 
-    @Test
-    void noCircleOfClassesIsLarge() {
-        JavaClasses classes = new ClassFileImporter()
-                .withImportOption(new ImportOption.DoNotIncludeTests())
-                .importPackages("org.tamanoir");
+    private Circles() {}
+
+    /** Returns the names of top-level classes, for each circle of them; those in none are circles of one. */
+    static List<Set<String>> of(JavaClasses classes) {
+        return new Circles().found(classes);
+    }
+
+    private List<Set<String>> found(JavaClasses classes) {
         for (JavaClass each : classes) {
             Set<String> of = dependencies.computeIfAbsent(topLevel(each), name -> new TreeSet<>());
             each.getDirectDependenciesFromSelf().forEach(dependency -> of.add(topLevel(dependency.getTargetClass())));
@@ -45,12 +40,12 @@ class CirclesTest {
                 visit(each);
             }
         }
-        assertThat(circles).allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(LIMIT));
+        return circles;
     }
 
     private static String topLevel(JavaClass type) {
         JavaClass base = type.getBaseComponentType();
-        return base.getEnclosingClass().map(CirclesTest::topLevel).orElse(base.getName());
+        return base.getEnclosingClass().map(Circles::topLevel).orElse(base.getName());
     }
 
     private void visit(String node) {
