@@ -68,13 +68,23 @@ final class Configs {
             @Nullable RegistrationPolicy registration,
             boolean removeAtEnd,
             BackEnd... listed) {
+        return director(folder, HEALTH, weights, registration, removeAtEnd, listed);
+    }
+
+    static DirectorConfig director(
+            Path folder,
+            HealthPolicy health,
+            WeightPolicy weights,
+            @Nullable RegistrationPolicy registration,
+            boolean removeAtEnd,
+            BackEnd... listed) {
         return new DirectorConfig(
                 "front",
                 folder,
                 null,
                 List.of(service("10.99.0.1", Forwarding.NAT)),
                 List.of(listed),
-                HEALTH,
+                health,
                 weights,
                 Duration.ofSeconds(60),
                 removeAtEnd,

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.cluster.config.HealthPolicy;
+import org.tamanoir.cluster.config.WeightPolicy;
 import org.tamanoir.cluster.config.Welcome;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Ipvs;
@@ -36,6 +38,13 @@ import org.tamanoir.support.Tiers;
 class DirectorInGuest {
     /** A busy host emulates the guest some ten times slower than a quiet one. */
     private static final Duration PATIENCE = Duration.ofSeconds(240);
+    /** Questions take most of the emulator's time: fewer than {@link Configs#HEALTH} and {@link Configs#WEIGHTS} ask. */
+    private static final HealthPolicy HEALTH =
+            new HealthPolicy(Duration.ofMillis(500), Duration.ofSeconds(30), 2, 2, 0);
+
+    private static final WeightPolicy WEIGHTS = new WeightPolicy(true, 100, 100, Duration.ofSeconds(1));
+    /** A look at the table takes a program. */
+    private static final Duration LOOK = Duration.ofMillis(500);
 
     @TempDir
     private Path folder;
@@ -52,9 +61,7 @@ class DirectorInGuest {
         Tiers.require("ipvs", Files.exists(Path.of("/usr/sbin/ipvsadm")), "needs the package ipvsadm");
         namespaces = new Namespaces("director");
         host = namespaces.add("host");
-        for (String address : List.of("10.99.0.1", "10.99.1.1", "10.99.1.2", "10.99.1.3")) {
-            namespaces.address(host, "lo", address + "/32");
-        }
+        namespaces.addresses(host, "lo", "10.99.0.1/32", "10.99.1.1/32", "10.99.1.2/32", "10.99.1.3/32");
         inside = namespaces.in(host, () -> {
             ThreadPoolExecutor thread = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(1));
             thread.prestartAllCoreThreads();
@@ -95,7 +102,8 @@ class DirectorInGuest {
     private DirectorConfig config(boolean removeAtEnd) {
         return Configs.director(
                 folder,
-                Configs.WEIGHTS,
+                HEALTH,
+                WEIGHTS,
                 Configs.REGISTRATION,
                 removeAtEnd,
                 Configs.backEnd("b1", "10.99.1.1", null),
@@ -124,7 +132,7 @@ class DirectorInGuest {
         }
         Awaitility.await()
                 .atMost(PATIENCE)
-                .pollInterval(Duration.ofMillis(100))
+                .pollInterval(LOOK)
                 .untilAsserted(() -> assertThat(ipvsadm("-S -n").lines().map(String::strip))
                         .containsExactlyInAnyOrderElementsOf(wanted));
     }
@@ -213,7 +221,7 @@ class DirectorInGuest {
             stream = stream();
             assertPasses(stream, ask(stream));
         }
-        Awaitility.await().atMost(PATIENCE).until(() -> connections().contains("TCP 10.99.0.1:3322 1"));
+        Awaitility.await().atMost(PATIENCE).pollInterval(LOOK).until(() -> connections().contains("TCP 10.99.0.1:3322 1"));
         List<String> before = connections();
         assertThat(in(() -> Director.plan(config(), Ipvs.open())).isEmpty()).isTrue();
         try (Director director = started()) {
@@ -231,6 +239,7 @@ class DirectorInGuest {
             ipvsadm("-A -t 10.99.0.7:80 -s rr");
             Awaitility.await()
                     .atMost(PATIENCE)
+                    .pollInterval(LOOK)
                     .untilAsserted(() -> assertThat(ipvsadm("-S -n"))
                             .contains("-a -t 10.99.0.1:3322 -r 10.99.1.2:3322 -m -w 7")
                             .contains("-a -u 10.99.0.1:3322 -r 10.99.1.2:3322 -m -w 7"));

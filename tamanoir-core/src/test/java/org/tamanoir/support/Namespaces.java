@@ -2,11 +2,13 @@ package org.tamanoir.support;
 
 import com.sun.jna.Native;
 import com.sun.jna.Platform;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -17,6 +19,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +39,14 @@ public final class Namespaces implements AutoCloseable {
     private static final int CLONE_NEWNET = 0x4000_0000;
     private static final int O_CLOEXEC = 0x8_0000;
     private static final long PATIENCE_S = 300;
+    /** Of a namespace, beneath {@code /proc/sys/net}, which shows those of the thread that looks. */
+    private static final List<String> SETTINGS = List.of(
+            "ipv4/ip_forward=1",
+            "ipv6/conf/all/forwarding=1",
+            "ipv4/conf/all/rp_filter=0",
+            "ipv4/conf/default/rp_filter=0",
+            "ipv6/conf/default/accept_dad=0",
+            "ipv6/conf/default/accept_ra=0");
 
     private static @Nullable String fault;
 
@@ -72,7 +83,7 @@ public final class Namespaces implements AutoCloseable {
 
     private static String tryAll() {
         if (!succeeds("true")) {
-            return "no sh, or no timeout";
+            return "no sh";
         }
         try (Namespaces namespaces = new Namespaces("probe")) {
             String one = namespaces.add("one");
@@ -100,31 +111,50 @@ public final class Namespaces implements AutoCloseable {
         String whole = prefix + name;
         shell("ip netns add " + whole);
         names.add(whole);
-        shell("ip -n " + whole + " link set lo up && ip netns exec " + whole
-                + " sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
-                + " net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0"
-                + " net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.accept_ra=0");
+        shell("ip -n " + whole + " link set lo up");
+        inside(whole, () -> {
+            for (String setting : SETTINGS) {
+                String[] nameAndValue = setting.split("=");
+                Files.writeString(
+                        Path.of("/proc/sys/net", nameAndValue[0]), nameAndValue[1], StandardOpenOption.WRITE);
+            }
+            return "";
+        });
         return whole;
     }
 
     /** Links two namespaces by a pair of interfaces that compute checksums and join no packets, and sets both up. */
     public void link(String namespace, String device, String peerNamespace, String peerDevice) {
-        shell("ip -n " + namespace + " link add " + device + " type veth peer name " + peerDevice + " netns "
-                + peerNamespace);
+        batch(namespace, "link add " + device + " type veth peer name " + peerDevice + " netns " + peerNamespace);
         plain(namespace, device);
         plain(peerNamespace, peerDevice);
     }
 
     private void plain(String namespace, String device) {
-        shell("ip netns exec " + namespace + " ethtool -K " + device
-                + " tx off gro off gso off tso off tx-udp-segmentation off >/dev/null && ip -n " + namespace
-                + " link set " + device + " up");
+        run(
+                namespace,
+                "ethtool -K " + device
+                        + " tx off gro off gso off tso off tx-udp-segmentation off >/dev/null && exec ip link set "
+                        + device + " up");
     }
 
     /** Gives an interface an address, as in {@code 10.0.0.1/24} or {@code fd00::1/64}, which can be used at once. */
     public void address(String namespace, String device, String address) {
-        shell("ip -n " + namespace + " addr add " + address + " dev " + device
-                + (address.contains(":") ? " nodad" : ""));
+        addresses(namespace, device, address);
+    }
+
+    /** Gives an interface several addresses. */
+    public void addresses(String namespace, String device, String... addresses) {
+        batch(
+                namespace,
+                Stream.of(addresses)
+                        .map(address -> "addr add " + address + " dev " + device + (address.contains(":") ? " nodad" : ""))
+                        .toArray(String[]::new));
+    }
+
+    /** Has {@code ip} do all these lines in a namespace: starting a program takes longer than what it does. */
+    public void batch(String namespace, String... lines) {
+        shell("ip -n " + namespace + " -batch - <<'END'\n" + String.join("\n", lines) + "\nEND\n");
     }
 
     /**
@@ -137,10 +167,12 @@ public final class Namespaces implements AutoCloseable {
         String[] link = shell("ip -n " + peerNamespace + " -br link show dev " + peerDevice)
                 .strip()
                 .split("\\s+");
-        for (String address : addresses) {
-            shell("ip -n " + namespace + " neigh replace " + address + " lladdr " + link[2] + " dev " + device
-                    + " nud permanent");
-        }
+        batch(
+                namespace,
+                Stream.of(addresses)
+                        .map(address -> "neigh replace " + address + " lladdr " + link[2] + " dev " + device
+                                + " nud permanent")
+                        .toArray(String[]::new));
     }
 
     /** Adds a route. */
@@ -150,7 +182,19 @@ public final class Namespaces implements AutoCloseable {
 
     /** Runs a shell command in a namespace and returns what it printed; fails if it does. */
     public String run(String namespace, String command) {
-        return shell("ip netns exec " + namespace + " sh -ec '" + command + "'");
+        return inside(namespace, () -> shell(command)); // a process is in the namespace of the thread that starts it
+    }
+
+    private String inside(String namespace, Callable<String> code) {
+        try {
+            return in(namespace, code);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException("in " + namespace, e);
+        }
     }
 
     /** Runs code in a namespace, on a new thread, at most five minutes: under the emulator a web server has taken one to start. */
@@ -207,8 +251,10 @@ public final class Namespaces implements AutoCloseable {
     /** Removes them all, with the interfaces in them. */
     @Override
     public void close() {
-        names.forEach(name -> shell("ip netns del " + name));
-        names.clear();
+        if (!names.isEmpty()) {
+            shell("ip -batch - <<'END'\nnetns del " + String.join("\nnetns del ", names) + "\nEND\n");
+            names.clear();
+        }
     }
 
     private static void removeLeftBehind() {
@@ -222,25 +268,32 @@ public final class Namespaces implements AutoCloseable {
     }
 
     /**
-     * Runs a shell command and returns its standard output; fails if it does, or takes longer than a minute. What it
+     * Runs a shell command and returns its standard output; fails if it does, or takes longer than five minutes. What it
      * says beside is read only of one that fails: {@code ip} and {@code tc} complain of namespaces that others remove.
      */
     public static String shell(String command) {
         try {
+            Path output = Files.createTempFile("tamanoir-shell", ".out");
             Path errors = Files.createTempFile("tamanoir-shell", ".err");
             try {
-                Process process = new ProcessBuilder("timeout", Long.toString(PATIENCE_S), "sh", "-ec", command)
+                Process process = new ProcessBuilder("sh", "-ec", command)
+                        .redirectInput(new File("/dev/null"))
+                        .redirectOutput(output.toFile())
                         .redirectError(errors.toFile())
                         .start();
-                process.getOutputStream().close();
-                String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-                int status = process.waitFor();
-                if (status != 0) {
-                    throw new IllegalStateException(
-                            command + ": status " + status + ": " + output + Files.readString(errors));
+                boolean ended = process.waitFor(PATIENCE_S, TimeUnit.SECONDS);
+                if (!ended) {
+                    process.descendants().forEach(ProcessHandle::destroyForcibly);
+                    process.destroyForcibly();
                 }
-                return output;
+                if (!ended || process.exitValue() != 0) {
+                    throw new IllegalStateException(
+                            command + ": " + (ended ? "status " + process.exitValue() : "not done in " + PATIENCE_S + " s")
+                                    + ": " + Files.readString(output) + Files.readString(errors));
+                }
+                return Files.readString(output);
             } finally {
+                Files.delete(output);
                 Files.delete(errors);
             }
         } catch (IOException e) {

@@ -36,22 +36,16 @@ public final class TestNet implements AutoCloseable {
         server = namespaces.add("server");
         namespaces.link(client, CLIENT_DEVICE, router, ROUTER_CLIENT_DEVICE);
         namespaces.link(router, ROUTER_SERVER_DEVICE, server, SERVER_DEVICE);
-        namespaces.address(client, CLIENT_DEVICE, CLIENT4 + "/24");
-        namespaces.address(client, CLIENT_DEVICE, CLIENT6 + "/64");
-        namespaces.address(router, ROUTER_CLIENT_DEVICE, ROUTER4 + "/24");
-        namespaces.address(router, ROUTER_CLIENT_DEVICE, ROUTER6 + "/64");
-        namespaces.address(router, ROUTER_SERVER_DEVICE, "10.71.2.1/24");
-        namespaces.address(router, ROUTER_SERVER_DEVICE, "fd71:2::1/64");
-        namespaces.address(server, SERVER_DEVICE, SERVER4 + "/24");
-        namespaces.address(server, SERVER_DEVICE, SERVER6 + "/64");
+        namespaces.addresses(client, CLIENT_DEVICE, CLIENT4 + "/24", CLIENT6 + "/64");
+        namespaces.addresses(router, ROUTER_CLIENT_DEVICE, ROUTER4 + "/24", ROUTER6 + "/64");
+        namespaces.addresses(router, ROUTER_SERVER_DEVICE, "10.71.2.1/24", "fd71:2::1/64");
+        namespaces.addresses(server, SERVER_DEVICE, SERVER4 + "/24", SERVER6 + "/64");
         namespaces.neighbour(client, CLIENT_DEVICE, router, ROUTER_CLIENT_DEVICE, ROUTER4, ROUTER6);
         namespaces.neighbour(router, ROUTER_CLIENT_DEVICE, client, CLIENT_DEVICE, CLIENT4, CLIENT6);
         namespaces.neighbour(router, ROUTER_SERVER_DEVICE, server, SERVER_DEVICE, SERVER4, SERVER6);
         namespaces.neighbour(server, SERVER_DEVICE, router, ROUTER_SERVER_DEVICE, "10.71.2.1", "fd71:2::1");
-        namespaces.route(client, "default", ROUTER4);
-        namespaces.route(client, "default", ROUTER6);
-        namespaces.route(server, "default", "10.71.2.1");
-        namespaces.route(server, "default", "fd71:2::1");
+        namespaces.batch(client, "route add default via " + ROUTER4, "route add default via " + ROUTER6);
+        namespaces.batch(server, "route add default via 10.71.2.1", "route add default via fd71:2::1");
     }
 
     public Namespaces namespaces() {

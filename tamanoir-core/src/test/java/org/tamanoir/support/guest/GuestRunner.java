@@ -17,9 +17,9 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /**
- * Runs test classes in the guest: {@code GuestRunner CLASS[#METHOD]...}. Prints a line for each test with the reason if
- * it failed or was skipped, and writes the same into {@code results} in the folder that the host sees, if there is one.
- * Ends with 1 where a test failed, and 2 where none ran.
+ * Runs tests in the guest: {@code GuestRunner TEST...}, each a {@code CLASS}, {@code CLASS#METHOD} or JUnit's unique id
+ * of a test. Prints a line for each test with the reason if it failed or was skipped, and adds the same to {@code results}
+ * in the folder that the host sees, if there is one. Ends with 1 where a test failed, and 2 where none ran.
  *
  * <p>A single thread: JUnit tells of one test after the other.
  */
@@ -33,6 +33,9 @@ public final class GuestRunner implements TestExecutionListener {
      */
     private static final String TIMEOUT = "600 s";
 
+    /** The folder of the module whose tests these are. */
+    private static final String MODULE = System.getProperty("tamanoir.module", "");
+
     private final List<GuestResult> results = new ArrayList<>();
     private final PrintStream out;
     private long startedNs = System.nanoTime();
@@ -45,8 +48,7 @@ public final class GuestRunner implements TestExecutionListener {
     public static void main(String[] tests) throws IOException {
         List<DiscoverySelector> selectors = new ArrayList<>();
         for (String test : tests) {
-            selectors.add(
-                    test.contains("#") ? DiscoverySelectors.selectMethod(test) : DiscoverySelectors.selectClass(test));
+            selectors.add(selector(test));
         }
         GuestRunner runner = new GuestRunner(System.out);
         LauncherFactory.create()
@@ -57,6 +59,13 @@ public final class GuestRunner implements TestExecutionListener {
                                 .build(),
                         runner);
         System.exit(runner.status());
+    }
+
+    private static DiscoverySelector selector(String test) {
+        if (test.startsWith("[")) {
+            return DiscoverySelectors.selectUniqueId(test);
+        }
+        return test.contains("#") ? DiscoverySelectors.selectMethod(test) : DiscoverySelectors.selectClass(test);
     }
 
     private int status() {
@@ -93,13 +102,16 @@ public final class GuestRunner implements TestExecutionListener {
     }
 
     private void add(TestIdentifier test, GuestResult.Outcome outcome, String reason) {
-        GuestResult result = new GuestResult(outcome, className(test), test.getDisplayName(), reason);
+        GuestResult result =
+                new GuestResult(outcome, MODULE, className(test), test.getDisplayName(), test.getUniqueId(), reason);
         results.add(result);
         long tookMs = (System.nanoTime() - startedNs) / 1_000_000;
-        out.printf("%s %s (%,d ms)%s%n", outcome, result.name(), tookMs, reason.isEmpty() ? "" : ": " + reason);
+        out.printf(
+                "%s %s.%s (%,d ms)%s%n",
+                outcome, result.className(), result.test(), tookMs, reason.isEmpty() ? "" : ": " + reason);
         try {
             if (Files.isDirectory(SHARE)) {
-                GuestResult.write(SHARE, results); // at once: a crash of the guest must not take what is known
+                result.append(SHARE); // at once: a crash of the guest must not take what is known
             }
         } catch (IOException e) {
             out.println("no results on the host: " + e);

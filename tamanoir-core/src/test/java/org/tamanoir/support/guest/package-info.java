@@ -1,2 +1,2 @@
-/** Runs the test classes {@code *InGuest} of a module in the virtual machine. */
+/** Runs the test classes {@code *InGuest} of modules in the virtual machine. */
 package org.tamanoir.support.guest;

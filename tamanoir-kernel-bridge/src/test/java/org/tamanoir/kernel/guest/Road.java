@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.tamanoir.support.Namespaces;
 import org.tamanoir.support.Tiers;
 
 /**
@@ -30,6 +31,9 @@ final class Road implements AutoCloseable {
     static final int PORT = 3322;
 
     private static final Path PROGRAMS = Path.of("target", "native", "test");
+
+    /** Enters namespaces; has none of its own. */
+    private static final Namespaces NAMESPACES = new Namespaces("road");
 
     /** The router computes what checksums are left to devices: the receiver then notices one that is not right. */
     private static final String OPEN = """
@@ -114,10 +118,16 @@ final class Road implements AutoCloseable {
 
     /** A program of {@code native/test} in a namespace. */
     Program in(String namespace, String program, String... arguments) {
-        List<String> command = new ArrayList<>(List.of("ip", "netns", "exec", namespace));
-        command.add(PROGRAMS.resolve(program).toString());
+        List<String> command = new ArrayList<>(List.of(PROGRAMS.resolve(program).toString()));
         Collections.addAll(command, arguments);
-        return keep(Program.start(command.toArray(String[]::new)));
+        try {
+            // A process is in the namespace of the thread that starts it.
+            return keep(NAMESPACES.in(namespace, () -> Program.start(command.toArray(String[]::new))));
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException("in " + namespace, e);
+        }
     }
 
     Program keep(Program program) {

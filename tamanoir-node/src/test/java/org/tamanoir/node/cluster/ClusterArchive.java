@@ -70,6 +70,7 @@ public final class ClusterArchive {
                 "-XX:+UnlockDiagnosticVMOptions",
                 "-XX:-BytecodeVerificationRemote",
                 "-Xmx96m",
+                "-Djdk.lang.Process.launchMechanism=VFORK", // no program before the program that is to be started
                 "--enable-native-access=ALL-UNNAMED");
     }
 

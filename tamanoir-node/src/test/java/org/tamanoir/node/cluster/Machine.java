@@ -47,9 +47,9 @@ final class Machine {
         }
     }
 
-    /** Runs a script of bash here and returns what it printed; fails if it does. */
+    /** Runs a shell script here and returns what it printed; fails if it does. */
     String run(String script) {
-        Ended ended = end(start(List.of("bash", "-ec", script)));
+        Ended ended = end(start(List.of("sh", "-ec", script)));
         assertThat(ended.code())
                 .as("%s: %s: %s%s", name, script, ended.out(), ended.err())
                 .isZero();
@@ -79,12 +79,9 @@ final class Machine {
         return new ProcessBuilder(whole);
     }
 
+    /** A process is on the machine of the thread that starts it. */
     private Process start(List<String> command) {
-        try {
-            return builder(command).start();
-        } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
-        }
+        return in(() -> new ProcessBuilder(command).start());
     }
 
     /** What it says is short: both pipes hold it. */
