@@ -32,7 +32,6 @@ import org.tamanoir.client.AnepReceiver;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.client.PacketHandler;
 import org.tamanoir.client.Peer;
-import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.sched.QosStatus;
 import org.tamanoir.service.Service;

@@ -5,7 +5,6 @@ import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,7 +28,6 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepReceiver;
-import org.tamanoir.client.AnepSender;
 import org.tamanoir.client.PacketHandler;
 import org.tamanoir.client.Peer;
 import org.tamanoir.qdisc.QosConfig;
@@ -63,6 +61,7 @@ class PostUdpTest {
         final Map<Integer, Long> packets = new ConcurrentHashMap<>();
         /** Of streams whose packets on their way are bounded: a permit for each that may follow. */
         final Map<Integer, Semaphore> rooms = new ConcurrentHashMap<>();
+
         final AnepReceiver receiver;
 
         OrderSink() throws IOException {

@@ -95,8 +95,7 @@ final class CalmNode {
                 Duration.ofSeconds(1),
                 stallTimeout,
                 Duration.ofSeconds(1));
-        NextHop hop =
-                new NextHop(HOP.getAddress(), HOP.getPort(), NextHop.Transport.SAME, NextHop.Kind.HOST);
+        NextHop hop = new NextHop(HOP.getAddress(), HOP.getPort(), NextHop.Transport.SAME, NextHop.Kind.HOST);
         this.environment = new ExecutionEnvironment(
                 config,
                 new RoutingTable(List.of(new Route(Prefix.parse("0.0.0.0/0"), hop))),
@@ -183,11 +182,11 @@ final class CalmNode {
 
     private static byte[] packet(int sender, int sequence, String service, int trafficClass, int payloadBytes) {
         PacketBuilder builder = new PacketBuilder()
-                .source(SimNet.at("10.0.9." + sender, 0).getAddress())
-                .destination(SimNet.at("10.0.1.1", 0).getAddress())
-                .classOfService(trafficClass, 0)
-                .stream(sender)
-                .hopBudget(9);
+                        .source(SimNet.at("10.0.9." + sender, 0).getAddress())
+                        .destination(SimNet.at("10.0.1.1", 0).getAddress())
+                        .classOfService(trafficClass, 0)
+                        .stream(sender)
+                        .hopBudget(9);
         ByteBuffer payload = ByteBuffer.allocate(payloadBytes);
         new Content(sender, sequence, Content.Action.FORWARD, 0, 0, false).write(payload);
         ByteBuffer bytes = (service.isEmpty() ? builder : builder.service(service))
@@ -269,8 +268,10 @@ final class CalmNode {
     void await(BooleanSupplier condition) {
         long endNs = simulation.nanoTime() + PATIENCE_NS;
         while (!condition.getAsBoolean()) {
-            check(simulation.nanoTime() < endNs, "what is waited for does not come: " + environment.traffic()
-                    + ", ends: " + ends + ", qos: " + environment.qosStatus());
+            check(
+                    simulation.nanoTime() < endNs,
+                    "what is waited for does not come: " + environment.traffic() + ", ends: " + ends + ", qos: "
+                            + environment.qosStatus());
             simulation.sleep(MILLISECOND_NS, false);
         }
     }

@@ -126,7 +126,10 @@ class SharesTest {
     }
 
     private static long processorNs(CalmNode node) {
-        return node.status(0, 0).processorTime().plus(node.status(0, 1).processorTime()).toNanos();
+        return node.status(0, 0)
+                .processorTime()
+                .plus(node.status(0, 1).processorTime())
+                .toNanos();
     }
 
     @Test
@@ -255,7 +258,8 @@ class SharesTest {
 
     /** Has both senders wait for the link, and asserts that 30 and 70 % of the next bytes are theirs. */
     private static void assertShares(CalmNode node, int point, long bytes) {
-        node.await(() -> node.status(point, 0).waitingPackets() > 20 && node.status(point, 1).waitingPackets() > 20);
+        node.await(() -> node.status(point, 0).waitingPackets() > 20
+                && node.status(point, 1).waitingPackets() > 20);
         long low = node.status(point, 0).servedBytes();
         long high = node.status(point, 1).servedBytes();
         node.await(() -> node.status(point, 1).servedBytes() - high >= bytes);

@@ -161,8 +161,10 @@ class QosNodeTest {
                 stream.finish();
             });
             eventually()
-                    .until(() ->
-                            status(node, "uplink", "video").get("waitingPackets").asLong() > 0);
+                    .until(() -> status(node, "uplink", "video")
+                                    .get("waitingPackets")
+                                    .asLong()
+                            > 0);
             node.ctl(ExitCode.OK, "qos", "set", fast.toString());
             sending.get(LiveNode.PATIENCE.toSeconds(), TimeUnit.SECONDS);
             sink.await(3000);
