@@ -22,6 +22,9 @@ public interface Platform {
     /** Returns the processor time of the calling thread in ns; the time itself where the JVM does not count that. */
     long processorNs();
 
+    /** Returns the processor time of a thread in ns; no more than 0 where the JVM does not count that, or it has ended. */
+    long processorNs(Thread thread);
+
     /** Makes a daemon thread that is not started. */
     Thread newThread(String name, Runnable body);
 

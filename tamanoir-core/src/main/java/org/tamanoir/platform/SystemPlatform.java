@@ -35,6 +35,11 @@ final class SystemPlatform implements Platform {
     }
 
     @Override
+    public long processorNs(Thread thread) {
+        return COUNTS_PROCESSOR_TIME ? THREADS.getThreadCpuTime(thread.getId()) : 0;
+    }
+
+    @Override
     public Thread newThread(String name, Runnable body) {
         Thread thread = new Thread(body, name);
         thread.setDaemon(true);

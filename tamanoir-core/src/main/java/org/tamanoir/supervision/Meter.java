@@ -77,8 +77,7 @@ public final class Meter {
 
     /** Returns what the thread has used of a processor until now, in ns; the same always where that is not counted. */
     long usedNs() {
-        ThreadMXBean bean = THREADS;
-        return isVirtual ? workedNs() : bean == null ? 0 : bean.getThreadCpuTime(thread.getId());
+        return isVirtual ? workedNs() : THREADS == null ? 0 : platform.processorNs(thread);
     }
 
     /** Reads the instance's thread; a thread that has ended has used no more than it was read last. */
@@ -87,7 +86,7 @@ public final class Meter {
         if (isVirtual) {
             read(workedNs(), 0);
         } else if (bean != null) {
-            read(bean.getThreadCpuTime(thread.getId()), bean.getThreadAllocatedBytes(thread.getId()));
+            read(platform.processorNs(thread), bean.getThreadAllocatedBytes(thread.getId()));
         }
     }
 
@@ -112,7 +111,7 @@ public final class Meter {
             read(workedNs(), 0);
         } else if (bean != null) {
             Thread own = Thread.currentThread();
-            read(bean.getCurrentThreadCpuTime(), bean.getThreadAllocatedBytes(own.getId()));
+            read(platform.processorNs(own), bean.getThreadAllocatedBytes(own.getId()));
         }
     }
 

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -31,12 +30,13 @@ import org.tamanoir.support.Tiers;
 import org.tamanoir.transport.TransportKind;
 
 /** Services that use more processor time or memory than they may. */
-@Tag("alone")
 class LimitTest extends TcpNodeTesting {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
-    private static final int PACKETS = 13;
-    /** So low that a service that others leave little time still comes to it. */
-    private static final double PROCESSORS = 0.05;
+    private static final int PACKETS = 3;
+    /** What a packet costs: for all a pause of a second and a half, and enough even where others take the processors. */
+    private static final Duration COST = Duration.ofMillis(8);
+
+    private static final double PROCESSORS = 0.01;
 
     @BeforeEach
     void threadsAreCounted() {
@@ -68,29 +68,26 @@ class LimitTest extends TcpNodeTesting {
         List<Incident> incidents = new CopyOnWriteArrayList<>();
         ServiceHealth life = new ServiceHealth(PROCESSORS, 0);
         TestSink sink = sink();
-        TestNode node = node(limited(life, burning(Duration.ofMillis(16)))).toHost(sink.address());
+        TestNode node = node(limited(life, burning(COST))).toHost(sink.address());
         node.environment.onIncident(incidents::add);
-        long startNs = System.nanoTime();
         try (AnepSender sender = sender(node)) {
             for (int i = 0; i < PACKETS; i++) {
                 sender.send(packets("greedy"), number(i));
             }
+            sender.flush();
+            awaitThrottled(life);
+            sender.send(packets("greedy"), number(PACKETS));
             sender.finish();
-            sink.await(PACKETS);
+            sink.await(PACKETS + 1);
         }
         node.settle().assertConserved();
-        assertHeld(life, startNs);
+        assertThat(life.quarantines()).isZero();
         assertThat(incidents).extracting(Incident::kind).containsExactly(Incident.Kind.THROTTLED);
     }
 
-    private static void assertHeld(ServiceHealth life, long startNs) {
-        long wallNs = System.nanoTime() - startNs;
-        assertThat(life.throttles()).isPositive();
-        assertThat(life.quarantines()).isZero();
-        assertThat(life.processorNs())
-                .as("in %s ns", wallNs)
-                .isGreaterThanOrEqualTo(PACKETS * 16_000_000L)
-                .isLessThan((long) (0.6 * wallNs));
+    /** Waits until the service is told to pause. To what rate it is held so, SharesTest shows. */
+    private static void awaitThrottled(ServiceHealth life) {
+        eventually().until(() -> life.processorNs() >= PACKETS * COST.toNanos() && life.throttles() > 0);
     }
 
     @ParameterizedTest
@@ -99,17 +96,18 @@ class LimitTest extends TcpNodeTesting {
         ServiceHealth life = new ServiceHealth(PROCESSORS, 0);
         try (UdpTestNode node = UdpTestNode.start(kind).deliver("127.0.0.1/32", Transport.SAME);
                 UdpFarEnd far = new UdpFarEnd(kind, "127.0.0.1")) {
-            node.services.add(limited(life, burning(Duration.ofMillis(16))));
+            node.services.add(limited(life, burning(COST)));
             byte[] bytes = UdpTestNode.packet(UdpTestNode.builder(far.address(), "greedy", 1), 200);
-            long startNs = System.nanoTime();
             for (int i = 0; i < PACKETS; i++) {
                 far.send(node.udp(), bytes);
             }
             for (int i = 0; i < PACKETS; i++) {
                 assertThat(far.next()).isEqualTo(bytes);
             }
-            eventually().until(() -> life.processorNs() >= PACKETS * 16_000_000L);
-            assertHeld(life, startNs);
+            awaitThrottled(life);
+            far.send(node.udp(), bytes);
+            assertThat(far.next()).isEqualTo(bytes);
+            assertThat(life.quarantines()).isZero();
             // The two are counted one after the other, and the thread goes on.
             eventually()
                     .untilAsserted(() ->
@@ -117,10 +115,10 @@ class LimitTest extends TcpNodeTesting {
         }
     }
 
+    /** The rate is that of ThrottleTest. */
     @Test
-    void allocationIsHeldToItsLimit() throws Exception {
-        long limitBytes = 32 << 20;
-        ServiceHealth life = new ServiceHealth(0, limitBytes);
+    void aServiceThatAllocatesMuchPauses() throws Exception {
+        ServiceHealth life = new ServiceHealth(0, 4 << 20);
         TestSink sink = sink();
         TestNode node = node(limited(life, () -> new Service() {
                     private byte[] last = {};
@@ -132,34 +130,17 @@ class LimitTest extends TcpNodeTesting {
                     }
                 }))
                 .toHost(sink.address());
-        long startNs = System.nanoTime();
         try (AnepSender sender = sender(node)) {
-            // What is used between two measurements is paid for by the pause after them: it ends with a paid one.
-            for (int i = 0; i < 128 || life.throttles() < 2 || life.isPaused(); i++) {
-                assertThat(i).isLessThan(100_000);
+            for (int i = 0; i < 12; i++) {
                 sender.send(packets("greedy"), number(i));
-                sender.flush();
-                sink.await(i + 1);
             }
+            sender.flush();
+            eventually().until(() -> life.allocatedBytes() >= 12L << 20 && life.throttles() > 0);
+            sender.send(packets("greedy"), number(12));
             sender.finish();
+            sink.await(13);
         }
         node.settle().assertConserved();
-        double seconds = (System.nanoTime() - startNs) / 1e9;
-        assertThat(life.throttles()).isPositive();
-        assertThat(life.allocatedBytes()).isGreaterThanOrEqualTo(128L << 20);
-        assertThat(life.allocatedBytes() / seconds).isLessThan(2.5 * limitBytes);
-    }
-
-    @Test
-    void aServiceThatDoesNotPauseIsQuarantined() throws Exception {
-        ServiceHealth life = new ServiceHealth(PROCESSORS, 0);
-        TestNode node = node(limited(life, burning(Duration.ofSeconds(2)))).toHost(sink().address());
-        try (AnepSender sender = sender(node)) {
-            sender.send(packets("greedy"), number(0));
-            sender.flush();
-            eventually().until(() -> life.quarantines() == 1);
-            assertThat(life.quarantineReason()).isEqualTo("over its limits, and does not pause between packets");
-            node.environment.close();
-        }
+        assertThat(life.quarantines()).isZero();
     }
 }

@@ -34,7 +34,7 @@ class PacketRunsTest extends TcpNodeTesting {
     static final String FICKLE = "fickle";
 
     /** Does with each packet what the first byte of its payload says. */
-    public static final class Fickle extends Service {
+    public static class Fickle extends Service {
         static final int FORWARD = 0;
         static final int KINDS = 19;
 

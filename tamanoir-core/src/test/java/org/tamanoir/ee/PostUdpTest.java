@@ -5,7 +5,6 @@ import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,8 +13,9 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -28,7 +28,6 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepReceiver;
-import org.tamanoir.client.AnepSender;
 import org.tamanoir.client.PacketHandler;
 import org.tamanoir.client.Peer;
 import org.tamanoir.qdisc.QosConfig;
@@ -40,12 +39,15 @@ import org.tamanoir.transport.TransportKind;
 
 /** Datagrams over links: real sockets, real threads, the links' own token buckets. */
 @Tag("once")
-@Tag("alone")
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class PostUdpTest {
     private static final String PASS = "org.example.Pass";
     private static final String PASS_TOO = "org.example.PassToo";
     private static final int BYTES = 1400;
+    /** Packets of a stream between its sender and its host: fewer than any socket's buffer takes. */
+    private static final int ON_THE_WAY = 32;
+
+    private static final int AT_ONCE = 8;
 
     private final List<Thread> writers = new ArrayList<>();
     private final ConcurrentLinkedQueue<Throwable> faults = new ConcurrentLinkedQueue<>();
@@ -57,6 +59,9 @@ class PostUdpTest {
     private final class OrderSink implements AutoCloseable {
         final Map<Integer, Long> last = new ConcurrentHashMap<>();
         final Map<Integer, Long> packets = new ConcurrentHashMap<>();
+        /** Of streams whose packets on their way are bounded: a permit for each that may follow. */
+        final Map<Integer, Semaphore> rooms = new ConcurrentHashMap<>();
+
         final AnepReceiver receiver;
 
         OrderSink() throws IOException {
@@ -68,6 +73,10 @@ class PostUdpTest {
                     int flow = packet.streamId() * 256 + packet.classOfService();
                     Long before = last.put(flow, packet.sequence());
                     packets.merge(packet.streamId(), 1L, Long::sum);
+                    Semaphore room = rooms.get(packet.streamId());
+                    if (room != null) {
+                        room.release();
+                    }
                     if (before != null && packet.sequence() <= before) {
                         faults.add(new AssertionError("flow " + flow + ": " + packet.sequence() + " after " + before));
                     }
@@ -103,21 +112,25 @@ class PostUdpTest {
         return all;
     }
 
-    /** Offers the node about twice what the link takes, until it is told to stop. */
-    private void write(UdpTestNode node, InetSocketAddress to, String service, int stream, int... classes) {
+    /** Keeps packets on their way, never so many that a queue is full, until it is told to stop. */
+    private void write(UdpTestNode node, OrderSink to, String service, int stream, int... classes) {
+        Semaphore room = new Semaphore(ON_THE_WAY);
+        to.rooms.put(stream, room);
         Thread writer = new Thread(() -> {
             try (UdpFarEnd sender = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1")) {
-                PacketBuilder builder = UdpTestNode.builder(to, service, stream);
+                PacketBuilder builder = UdpTestNode.builder(to.address(), service, stream);
                 for (int i = 0; writing.get(); ) {
+                    if (!room.tryAcquire(AT_ONCE, 100, TimeUnit.MILLISECONDS)) {
+                        continue; // It may be over meanwhile.
+                    }
                     List<byte[]> some = new ArrayList<>();
-                    for (int j = 0; j < 8; j++, i++) {
+                    for (int j = 0; j < AT_ONCE; j++, i++) {
                         builder.classOfService(classes[i % classes.length], 0);
                         some.add(UdpTestNode.packet(builder, BYTES));
                     }
                     sender.send(node.udp(), some);
-                    LockSupport.parkNanos(1_000_000);
                 }
-            } catch (IOException e) {
+            } catch (IOException | InterruptedException e) {
                 faults.add(e);
             }
         });
@@ -159,73 +172,7 @@ class PostUdpTest {
         return node.environment.traffic();
     }
 
-    // ---- shares and drops ------------------------------------------------------------------------------------------
-
-    @ParameterizedTest
-    @EnumSource(
-            value = TransportKind.class,
-            names = {"NATIVE", "NIO"})
-    void sharesBytesByWeightBetweenServices(TransportKind kind) throws Exception {
-        try (UdpTestNode node = node(kind);
-                OrderSink sink = new OrderSink()) {
-            node.environment.qos(PostConfig.of("wfq", 2_000_000, 20_000, 30, 70));
-            write(node, sink.address(), PASS, 1, 0);
-            write(node, sink.address(), PASS_TOO, 2, 1);
-            for (int i = 0; i < 2; i++) {
-                int trafficClass = i;
-                eventually().until(() -> status(node, trafficClass).waitingPackets() > 500);
-            }
-            long low = status(node, 0).servedBytes();
-            long high = status(node, 1).servedBytes();
-            eventually().until(() -> status(node, 1).servedBytes() - high > 1_500_000);
-            double lowShare = status(node, 0).servedBytes() - low;
-            double highShare = status(node, 1).servedBytes() - high;
-            assertThat(lowShare / (lowShare + highShare)).isBetween(0.297, 0.303);
-            endWriting();
-            node.environment.qos(QosConfig.OFF);
-            assertThat(quiet(node).drops().keySet()).isSubsetOf(DropReason.QUEUE_FULL, DropReason.INBOX_FULL);
-        }
-    }
-
-    @Test
-    void sharesBytesBetweenDatagramsAndAStream() throws Exception {
-        try (UdpTestNode node = node(TransportKind.AUTO);
-                OrderSink sink = new OrderSink()) {
-            node.environment.qos(PostConfig.of("wfq", 2_000_000, 20_000, 30, 70));
-            write(node, sink.address(), PASS, 1, 0);
-            writeStream(node, sink.address(), 2, 1);
-            eventually()
-                    .until(() -> status(node, 0).waitingPackets() > 500
-                            && status(node, 1).waitingPackets() > 100);
-            long low = status(node, 0).servedBytes();
-            long high = status(node, 1).servedBytes();
-            eventually().until(() -> status(node, 1).servedBytes() - high > 1_500_000);
-            double lowShare = status(node, 0).servedBytes() - low;
-            double highShare = status(node, 1).servedBytes() - high;
-            assertThat(lowShare / (lowShare + highShare)).isBetween(0.297, 0.303);
-            node.environment.qos(QosConfig.OFF);
-            endWriting();
-            assertThat(quiet(node).drops().keySet()).isSubsetOf(DropReason.QUEUE_FULL, DropReason.INBOX_FULL);
-        }
-    }
-
-    /** Packets of a stream, until it is told to stop. */
-    private void writeStream(UdpTestNode node, InetSocketAddress to, int stream, int trafficClass) {
-        Thread writer = new Thread(() -> {
-            try (AnepSender sender = AnepSender.tcp(node.tcp())) {
-                PacketBuilder builder = UdpTestNode.builder(to, PASS, stream).classOfService(trafficClass, 0);
-                ByteBuffer payload = ByteBuffer.allocate(1300);
-                while (writing.get()) {
-                    sender.send(builder, payload);
-                }
-                sender.finish();
-            } catch (IOException e) {
-                faults.add(e);
-            }
-        });
-        writers.add(writer);
-        writer.start();
-    }
+    // ---- drops -----------------------------------------------------------------------------------------------------
 
     @Test
     void dropsWhatFindsItsClassFull() throws Exception {
@@ -348,8 +295,8 @@ class PostUdpTest {
         Random random = new Random(seed);
         try (UdpTestNode node = node(TransportKind.AUTO);
                 OrderSink sink = new OrderSink()) {
-            write(node, sink.address(), PASS, 1, 0, 1, 2);
-            write(node, sink.address(), PASS_TOO, 2, 2, 0);
+            write(node, sink, PASS, 1, 0, 1, 2);
+            write(node, sink, PASS_TOO, 2, 2, 0);
             String[] disciplines = {"fifo", "pq", "wfq", "stfq", "wf2q+", "drr", "scfq"};
             for (int change = 0; change < 60; change++) {
                 long[] weights = new long[3];
@@ -360,18 +307,15 @@ class PostUdpTest {
                                 : PostConfig.of(
                                         random.nextBoolean() ? "out" : "other",
                                         disciplines[random.nextInt(disciplines.length)],
-                                        20_000_000 + random.nextInt(50_000_000),
-                                        5_000 + random.nextInt(100_000),
+                                        2_000_000 + random.nextInt(20_000_000),
+                                        5_000 + random.nextInt(30_000),
                                         weights));
                 long before = node.environment.traffic().packetsOut();
                 eventually().until(() -> node.environment.traffic().packetsOut() > before + 30);
             }
             endWriting();
             node.environment.qos(QosConfig.OFF);
-            // A machine that is busy with other things may let the inbox fill up before: that is not the link's.
-            assertThat(quiet(node).drops().keySet())
-                    .describedAs("seed %s", seed)
-                    .isSubsetOf(DropReason.INBOX_FULL);
+            assertThat(quiet(node).drops()).describedAs("seed %s", seed).isEmpty();
             assertThat(faults).describedAs("seed %s", seed).isEmpty();
         }
     }

@@ -32,7 +32,6 @@ import org.tamanoir.transport.TransportKind;
 
 /** Scheduling before and after processing at once: what a link has no room for is not processed. */
 @Tag("once")
-@Tag("alone")
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class PreAndPostTest {
     private static final String NAME = "org.example.Service";

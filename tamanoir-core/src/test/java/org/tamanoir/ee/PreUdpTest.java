@@ -18,27 +18,23 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
-import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.sched.QosStatus;
 import org.tamanoir.service.FailurePolicy;
-import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** Scheduling before processing, of datagrams. */
 @Tag("once")
-@Tag("alone")
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class PreUdpTest {
     private static final String NAME = "org.example.Service";
@@ -233,52 +229,6 @@ class PreUdpTest {
             spins = false;
             assertThat(number(receiver.next())).isEqualTo(1);
             node.assertDrops(202, Map.of());
-        }
-    }
-
-    @Test
-    void whatWaitsForAServiceThatIsGivenUpIsCounted() throws Exception {
-        TransportKind kind = TransportKind.NIO;
-        try (UdpFarEnd sender = new UdpFarEnd(kind, "127.0.0.1");
-                UdpFarEnd receiver = new UdpFarEnd(kind, "127.0.0.1");
-                UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind))) {
-            node.deliver("127.0.0.1/32", Transport.SAME)
-                    .service(BLOCKER, this::block)
-                    .services
-                    .add(new ServiceDefinition(
-                            NAME,
-                            () -> new UdpTestNode.Scripted((service, packet) -> {
-                                int number = TestSink.number(packet);
-                                invocations.add(number);
-                                while (number == 0 && spins) {
-                                    Thread.onSpinWait();
-                                }
-                                return Verdict.FORWARD;
-                            }),
-                            ServiceConfig.EMPTY,
-                            FailurePolicy.DROP));
-            node.environment.stuckAfter(Duration.ofMillis(300));
-            node.environment.start();
-            node.environment.qos(
-                    config("pq", 1, LONG_QUANTUM, named("top", 3, 1), named("high", 0, 1), named("low", 1, 1)));
-            sender.send(node.udp(), packet(NAME, receiver, 0, 7));
-            receiver.next();
-            // The blocker's thread is soon given up too: it lasts long enough for the packets to be queued.
-            try (AnepSender blocker = block(node, 3)) {
-                List<byte[]> packets = new ArrayList<>();
-                for (int i = 0; i < 20; i++) {
-                    packets.add(packet(NAME, receiver, i & 1, i));
-                }
-                sender.send(node.udp(), packets);
-                eventually().until(() -> invocations.contains(0));
-                eventually()
-                        .until(() -> node.environment.instances().stream()
-                                .noneMatch(each -> each.service().name().equals(NAME)));
-                assertThat(blocker.sentPackets()).isEqualTo(1);
-            }
-            node.assertDrops(22, Map.of(DropReason.SERVICE_FAILURE, 21L));
-            spins = false;
-            released.countDown();
         }
     }
 

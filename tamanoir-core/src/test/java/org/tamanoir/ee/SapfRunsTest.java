@@ -6,12 +6,16 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -22,11 +26,16 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.platform.Platform;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.sapf.Sapf;
 import org.tamanoir.sapf.SapfSettings;
 import org.tamanoir.sapf.SapfStatistics;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -54,6 +63,22 @@ class SapfRunsTest {
     private record Crossed(
             List<List<String>> at, long in, long made, Map<DropReason, Long> drops, SapfStatistics sapf) {}
 
+    /** Processes nothing while a window is sent, so that packets of one window lie together however fast the node is. */
+    private static final class Gated extends PacketRunsTest.Fickle {
+        private final Semaphore gate;
+
+        Gated(Semaphore gate) {
+            this.gate = gate;
+        }
+
+        @Override
+        public Verdict process(Packet packet) throws Exception {
+            gate.acquire();
+            gate.release();
+            return super.process(packet);
+        }
+    }
+
     static Stream<Arguments> seeds() {
         return Stream.of(TransportKind.NATIVE, TransportKind.NIO)
                 .flatMap(kind -> Stream.of(1, 2, 3, 4).map(seed -> Arguments.of(kind, seed)));
@@ -76,19 +101,71 @@ class SapfRunsTest {
         assertThat(oneByOne.sapf.packetsSwapped()).isZero();
     }
 
+    /** The machine's own, but for a clock that the test puts forward. */
+    private static final class ShiftedPlatform implements Platform {
+        final AtomicLong shiftNs = new AtomicLong();
+
+        @Override
+        public long nanoTime() {
+            return SYSTEM.nanoTime() + shiftNs.get();
+        }
+
+        @Override
+        public Instant now() {
+            return SYSTEM.now().plusNanos(shiftNs.get());
+        }
+
+        @Override
+        public long processorNs() {
+            return SYSTEM.processorNs();
+        }
+
+        @Override
+        public long processorNs(Thread thread) {
+            return SYSTEM.processorNs(thread);
+        }
+
+        @Override
+        public Thread newThread(String name, Runnable body) {
+            return SYSTEM.newThread(name, body);
+        }
+
+        @Override
+        public Executor newPool(String name, int mostThreads) {
+            return SYSTEM.newPool(name, mostThreads);
+        }
+
+        @Override
+        public void park(Object blocker, long ns) {
+            SYSTEM.park(blocker, ns);
+        }
+
+        @Override
+        public void unpark(Thread thread) {
+            SYSTEM.unpark(thread);
+        }
+
+        @Override
+        public boolean join(Thread thread, long ns) {
+            return SYSTEM.join(thread, ns);
+        }
+    }
+
     @Test
     void whatLosesItsSelectorInTheMiddleLeavesWhole() throws Exception {
         TransportKind kind = TransportKind.AUTO;
-        Duration lifetime = Duration.ofSeconds(1);
-        AtomicLong waitUntilNs = new AtomicLong(System.nanoTime());
+        Duration lifetime = Duration.ofHours(1); // The node's services are not stuck before.
+        ShiftedPlatform platform = new ShiftedPlatform();
+        AtomicBoolean isOver = new AtomicBoolean();
         try (UdpFarEnd receiver = end(kind, new SapfSettings(true, List.of(), lifetime));
-                UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind))) {
+                UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind), platform)) {
+            node.environment.stuckAfter(lifetime.multipliedBy(2));
             node.environment.sapf(new SapfSettings(true, List.of(receiver.address()), Duration.ofMinutes(10)));
             node.environment.start();
             node.toHost("10.1.0.0/16", receiver.address(), NextHop.Transport.SAME)
                     .service(PacketRunsTest.FICKLE, (service, packet) -> {
-                        while (System.nanoTime() - waitUntilNs.get() < 0) {
-                            Thread.onSpinWait();
+                        if (isOver.getAndSet(false)) {
+                            platform.shiftNs.addAndGet(lifetime.toNanos());
                         }
                         return Verdict.FORWARD;
                     });
@@ -110,7 +187,7 @@ class SapfRunsTest {
                     assertThat(receiver.isQuiet()).isTrue();
                 }
                 long before = swapped(node);
-                waitUntilNs.set(System.nanoTime() + lifetime.toNanos());
+                isOver.set(true);
                 assertThat(sender.pump(node.udp(), packets, receiver)).containsExactlyElementsOf(packets);
                 assertThat(swapped(node)).as("with a selector that is over").isEqualTo(before);
                 node.balanced(sent + packets.size());
@@ -141,7 +218,9 @@ class SapfRunsTest {
             SapfSettings asking = new SapfSettings(false, List.of(node.udp()), Duration.ofMinutes(10));
             ends.add(end(kind, asking));
             ends.add(end(kind, asking));
-            node.services.add(PacketRunsTest.fickle());
+            Semaphore gate = new Semaphore(1);
+            node.services.add(new ServiceDefinition(
+                    PacketRunsTest.FICKLE, () -> new Gated(gate), ServiceConfig.EMPTY, FailurePolicy.DROP));
             node.toHost("10.1.0.0/16", receivers.get(0), NextHop.Transport.SAME)
                     .toHost("10.2.0.0/16", receivers.get(1), NextHop.Transport.SAME)
                     .via("10.3.0.0/16", receivers.get(2), NextHop.Transport.SAME);
@@ -150,10 +229,12 @@ class SapfRunsTest {
                     .toList();
             int sent = 0;
             for (List<List<byte[]>> window : windows) {
+                gate.acquire();
                 for (int i = 0; i < window.size(); i++) {
                     ends.get(RECEIVERS + i % 2).send(node.udp(), window.get(i));
                     sent += window.get(i).size();
                 }
+                gate.release();
                 node.balanced(sent);
                 for (int i = 0; i < ends.size(); i++) {
                     while (!ends.get(i).isQuiet()) {

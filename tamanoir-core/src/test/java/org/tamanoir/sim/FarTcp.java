@@ -120,6 +120,11 @@ final class FarTcp implements SimNet.FarEnd {
         return cut || in.isCutArrived() || in.isCut();
     }
 
+    /** Returns whether it reads no more, so that what has reached it may lie there. */
+    boolean isDeaf() {
+        return deaf;
+    }
+
     boolean hasSent() {
         return toSend.isEmpty();
     }

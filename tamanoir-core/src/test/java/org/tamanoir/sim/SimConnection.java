@@ -352,17 +352,21 @@ final class SimConnection implements TcpConnection, SimLoop.Source {
             } else {
                 to.end();
             }
-            if (failure == null) {
-                failure = "connection closed";
-                inputCut |= connected && !inputEnded;
-                inputEnded = true;
-            }
+            simulation.at(0, this::closed); // Who closes it is not told before the next event, as of a socket.
             dropPending();
             net.closed("connection");
         }
         news = false;
         if (loop != null) {
             loop.remove(this);
+        }
+    }
+
+    private void closed() {
+        if (failure == null) {
+            failure = "connection closed";
+            inputCut |= connected && !inputEnded;
+            inputEnded = true;
         }
     }
 

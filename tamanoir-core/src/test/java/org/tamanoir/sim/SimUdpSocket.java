@@ -115,7 +115,7 @@ final class SimUdpSocket implements UdpSocket {
     @Override
     public int receive(UdpBatch into) throws IOException {
         simulation.pause();
-        if (simulation.random.nextInt(200) == 0) {
+        if (!net.isCalm && simulation.random.nextInt(200) == 0) {
             throw new IOException("the simulation says so");
         }
         Batch batch = (Batch) into;
@@ -226,7 +226,7 @@ final class SimUdpSocket implements UdpSocket {
             for (int i = 0; i < added.size(); i++) {
                 byte[] datagram = new byte[added.get(i).remaining()];
                 added.get(i).get(datagram);
-                if (closed || simulation.random.nextInt(100) == 0) {
+                if (closed || (!net.isCalm && simulation.random.nextInt(100) == 0)) {
                     failed++;
                 } else {
                     packets++;

@@ -428,6 +428,12 @@ final class Simulation implements Platform {
         return task == null ? 0 : task.processorNs;
     }
 
+    @Override
+    public long processorNs(Thread thread) {
+        Task task = tasks.get(thread);
+        return task == null ? 0 : task.processorNs;
+    }
+
     // ---- threads ---------------------------------------------------------------------------------------------------
 
     @Override

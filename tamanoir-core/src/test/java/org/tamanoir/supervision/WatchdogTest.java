@@ -45,6 +45,11 @@ class WatchdogTest {
         }
 
         @Override
+        public long processorNs(Thread thread) {
+            return SYSTEM.processorNs(thread);
+        }
+
+        @Override
         public Thread newThread(String name, Runnable body) {
             return SYSTEM.newThread(name, body);
         }

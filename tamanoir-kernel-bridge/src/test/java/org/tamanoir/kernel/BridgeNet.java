@@ -107,12 +107,17 @@ final class BridgeNet implements AutoCloseable {
     /** Sends packets of a stream, no more than a few at a time on their way, until all have arrived somewhere. */
     void exchange(NodeOs os, int stream, int packets) {
         for (int i = 0; i < packets; i++) {
-            send(stream, PORT);
-            while (sent - arrived() >= WINDOW_PACKETS) {
-                takeOrFail(os);
-            }
+            sendOne(os, stream);
         }
         while (arrived() < sent) {
+            takeOrFail(os);
+        }
+    }
+
+    /** Sends a packet of a stream when few enough are on their way, so that no socket or queue loses one. */
+    void sendOne(NodeOs os, int stream) {
+        send(stream, PORT);
+        while (sent - arrived() >= WINDOW_PACKETS) {
             takeOrFail(os);
         }
     }

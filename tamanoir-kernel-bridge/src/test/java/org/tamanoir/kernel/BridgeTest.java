@@ -187,7 +187,7 @@ class BridgeTest {
         int changes = 0;
         for (int round = 0; round < 1_500; round++) {
             for (int i = random.nextInt(20); i > 0; i--) {
-                net.send(1, BridgeNet.PORT);
+                net.sendOne(os, 1);
             }
             if (random.nextInt(50) == 0) {
                 ended.add(offload);

@@ -293,6 +293,7 @@ class TcDriverTest {
 
     @Test
     void whatAKilledNodeLeftIsRemovedByInstance() throws Exception {
+        bed.begin(Level.TC);
         TcDriver left = attached();
         int none = bed.inRouter(() -> TcDriver.removeLeftBehind(OTHER_INSTANCE + 1));
         assertThat(none).isZero();

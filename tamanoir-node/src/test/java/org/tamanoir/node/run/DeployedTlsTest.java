@@ -99,8 +99,8 @@ class DeployedTlsTest {
                 "--tls-require-client",
                 "--exit-after-streams",
                 "1",
-                "--timeout",
-                "30s",
+                "--timeout", // How long nothing may come, where the host has much else to do, too.
+                "10m",
                 "-o",
                 output.toString());
         try (LiveRepository repository = new LiveRepository(

@@ -221,9 +221,14 @@ class ElementRingTest {
 
         nodes.get(2).close();
 
-        // What goes to the dead node is lost until the ring has found out; then a whole window comes.
+        for (LiveNode node : nodes.subList(0, 2)) {
+            eventually()
+                    .until(() ->
+                            node.get("/v1/element").get("members").toString().equals("[0,1]"));
+        }
+        // What goes to the dead node is lost until the distributor has found out, too; then a whole window comes.
         int[] next = {300};
-        sink.setSoTimeout(200);
+        sink.setSoTimeout(1_000);
         eventually().until(() -> {
             List<Integer> window = numbers(next[0], next[0] + WINDOW);
             next[0] += WINDOW;

@@ -151,12 +151,22 @@ class QosNodeTest {
 
     @Test
     void waitingForALinkShows() throws Exception {
-        // 3,000 packets of 164 bytes at 2 MB/s, of which 64 KiB may leave at once: the others wait.
-        String post = CLASSES + "links: [{name: uplink, rate: 2MB/s, burst: 64KiB}]\n";
-        try (LiveNode node = node(post);
+        // 64 KiB of 3,000 packets of 164 bytes may leave at once: the others wait until the link has a rate.
+        String slow = CLASSES + "links: [{name: uplink, rate: 1B/s, burst: 64KiB}]\n";
+        Path fast = Files.writeString(folder.resolve("fast"), slow.replace("1B/s", "1Gbit/s"));
+        try (LiveNode node = node(slow);
                 AnepSender stream = AnepSender.tcp(node.tcp())) {
-            send(stream, packets(2, 7), 0, 3000);
-            stream.finish();
+            CompletableFuture<Void> sending = Waiting.async(() -> {
+                send(stream, packets(2, 7), 0, 3000);
+                stream.finish();
+            });
+            eventually()
+                    .until(() -> status(node, "uplink", "video")
+                                    .get("waitingPackets")
+                                    .asLong()
+                            > 0);
+            node.ctl(ExitCode.OK, "qos", "set", fast.toString());
+            sending.get(LiveNode.PATIENCE.toSeconds(), TimeUnit.SECONDS);
             sink.await(3000);
             node.assertConserved(3000, Map.of());
             eventually().untilAsserted(() -> assertServed(node, "uplink", "video", 3000));
