@@ -110,8 +110,7 @@ public final class Meter {
         if (isVirtual) {
             read(workedNs(), 0);
         } else if (bean != null) {
-            Thread own = Thread.currentThread();
-            read(platform.processorNs(own), bean.getThreadAllocatedBytes(own.getId()));
+            read(platform.processorNs(), bean.getThreadAllocatedBytes(thread.getId()));
         }
     }
 

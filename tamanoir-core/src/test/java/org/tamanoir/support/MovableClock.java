@@ -56,6 +56,11 @@ public final class MovableClock implements Platform {
     }
 
     @Override
+    public long processorNs(Thread thread) {
+        return SYSTEM.processorNs(thread);
+    }
+
+    @Override
     public Thread newThread(String name, Runnable body) {
         return SYSTEM.newThread(name, body);
     }
