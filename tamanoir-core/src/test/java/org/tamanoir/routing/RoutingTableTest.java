@@ -379,7 +379,9 @@ class RoutingTableTest {
                 expected = route == null ? null : route.nextHop();
             }
             if (table.lookup(0, low) != expected) {
-                assertThat(table.lookup(0, low)).as("seed %d, round %d", seed, i).isSameAs(expected);
+                assertThat(table.lookup(0, low))
+                        .as("seed %d, round %d", seed, i)
+                        .isSameAs(expected);
             }
         }
     }
