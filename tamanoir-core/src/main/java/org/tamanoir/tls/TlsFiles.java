@@ -102,8 +102,7 @@ public record TlsFiles(
         chain.forEach(each -> warnOfDates("TLS certificate", certificateFile, each));
         try {
             KeyStore store = inMemory();
-            KeyStore.PrivateKeyEntry own =
-                    new KeyStore.PrivateKeyEntry(key, chain.toArray(Certificate[]::new));
+            KeyStore.PrivateKeyEntry own = new KeyStore.PrivateKeyEntry(key, chain.toArray(Certificate[]::new));
             store.setEntry("own", own, unprotected());
             KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             factory.init(store, NO_PASSWORD);

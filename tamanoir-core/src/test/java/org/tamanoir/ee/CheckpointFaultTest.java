@@ -124,7 +124,8 @@ class CheckpointFaultTest extends TcpNodeTesting {
 
     private static boolean isSpinning() {
         return Thread.getAllStackTraces().values().stream()
-                .anyMatch(stack -> Stream.of(stack).anyMatch(frame -> frame.getClassName().equals(NAME)));
+                .anyMatch(stack ->
+                        Stream.of(stack).anyMatch(frame -> frame.getClassName().equals(NAME)));
     }
 
     private static List<Integer> allBut(int... missing) {

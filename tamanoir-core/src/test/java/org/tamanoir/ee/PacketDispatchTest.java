@@ -88,8 +88,7 @@ class PacketDispatchTest {
         return node(kind, workers, dispatch, step, Duration.ofMinutes(2));
     }
 
-    private UdpTestNode node(
-            TransportKind kind, int workers, Dispatch dispatch, UdpTestNode.Step step, Duration stuck)
+    private UdpTestNode node(TransportKind kind, int workers, Dispatch dispatch, UdpTestNode.Step step, Duration stuck)
             throws Exception {
         UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind), clock).deliver("127.0.0.1/32", Transport.SAME);
         node.environment.qos(
@@ -443,14 +442,15 @@ class PacketDispatchTest {
     /** Waits until the node has these packets, and then until so many workers have been given up. */
     private void awaitGivenUp(UdpTestNode node, long packetsIn, long workers) {
         eventually().until(() -> node.environment.traffic().packetsIn() == packetsIn);
-        clock.hurryUntil(() ->
-                node.environment.traffic().drops().getOrDefault(DropReason.SERVICE_FAILURE, 0L) == workers);
+        clock.hurryUntil(
+                () -> node.environment.traffic().drops().getOrDefault(DropReason.SERVICE_FAILURE, 0L) == workers);
     }
 
     /** Returns whether a node that stops waits for its instances. */
     private static boolean awaitsEnd() {
         return Thread.getAllStackTraces().values().stream()
-                .anyMatch(stack -> Stream.of(stack).anyMatch(frame -> frame.getMethodName().equals("awaitEnd")));
+                .anyMatch(stack ->
+                        Stream.of(stack).anyMatch(frame -> frame.getMethodName().equals("awaitEnd")));
     }
 
     @Test

@@ -476,7 +476,7 @@ class SapfStreamNodesTest extends TcpNodeTesting {
 
     @Test
     void carriesManyStreamsOfMoreFlowsThanThereAreSelectors() throws Exception {
-        int streams = 40;
+        int streams = 12;
         int packets = 2_000;
         TestSink sink = sink();
         TestNode second = accepting(sink.address());

@@ -8,8 +8,6 @@ import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.DataInputStream;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -39,7 +37,7 @@ import org.tamanoir.transport.TransportKind;
 /** Next hops over TLS that are not ours: slow ones, and ones that break off. */
 class TlsFaultTest extends TcpNodeTesting {
     private static final int PACKET_BYTES = 1000;
-    private static final int PACKETS = 20_000;
+    private static final int PACKETS = 14_000;
 
     @TempDir
     private Path folder;

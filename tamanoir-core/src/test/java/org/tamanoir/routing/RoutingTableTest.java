@@ -19,6 +19,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 
 class RoutingTableTest {
     private static final Map<Integer, NextHop> HOPS = new HashMap<>();
@@ -263,7 +264,8 @@ class RoutingTableTest {
 
     @Test
     void agreesWithALookAtEveryPrefix() {
-        for (long seed = 1; seed <= 40; seed++) {
+        long first = Seeds.ofCommit(RoutingTableTest.class);
+        for (long seed = first; seed < first + Seeds.scaled(12); seed++) {
             Random random = new Random(seed);
             Map<Prefix, Route> model = new HashMap<>();
             RoutingTable table = new RoutingTable();
@@ -376,7 +378,11 @@ class RoutingTableTest {
                 Route route = routes.get(new Prefix(0, low & Prefix.lowMask(length), length));
                 expected = route == null ? null : route.nextHop();
             }
-            assertThat(table.lookup(0, low)).as("seed %d, round %d", seed, i).isSameAs(expected);
+            if (table.lookup(0, low) != expected) {
+                assertThat(table.lookup(0, low))
+                        .as("seed %d, round %d", seed, i)
+                        .isSameAs(expected);
+            }
         }
     }
 

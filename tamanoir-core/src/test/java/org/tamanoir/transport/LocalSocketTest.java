@@ -62,7 +62,7 @@ class LocalSocketTest {
                 try (SocketChannel near = SocketChannel.open(UnixDomainSocketAddress.of(path()))) {
                     for (int i = 0; i < 500; i++) {
                         near.write(ByteBuffer.wrap(new byte[] {'x'}));
-                        LockSupport.parkNanos(20_000_000);
+                        LockSupport.parkNanos(20_000_000); // Well within what a read alone may take.
                     }
                 } catch (IOException e) {
                     // The other end is closed.

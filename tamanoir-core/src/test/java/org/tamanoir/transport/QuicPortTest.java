@@ -142,7 +142,8 @@ class QuicPortTest {
 
     @ParameterizedTest
     @CsvSource({"0.01, 0.0, 1000", "0.03, 0.02, 400", "0.05, 0.05, 300"})
-    void bytesAreEqualOverAWayThatLosesDoublesAndReorders(double loss, double disorder, int kilobytes) throws Exception {
+    void bytesAreEqualOverAWayThatLosesDoublesAndReorders(double loss, double disorder, int kilobytes)
+            throws Exception {
         byte[] there = random(Seeds.scaled(kilobytes * 1_000), 3);
         byte[] back = random(there.length / 3, 4);
         try (QuicPort server = port(authority.files("node"));
