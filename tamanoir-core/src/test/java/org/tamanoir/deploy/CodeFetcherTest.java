@@ -278,7 +278,7 @@ class CodeFetcherTest {
         assertThat(failure)
                 .hasMessageContaining("repository " + first.address() + " cannot be reached")
                 .hasMessageContaining("repository " + second.address() + " answered 503")
-                .hasMessageContaining("previous node " + previous.address() + " did not answer within 2000 ms");
+                .hasMessageContaining("previous node " + previous.address() + " did not answer within 2 s");
         assertThat(failure.getMessage()).doesNotContain("\n");
     }
 
