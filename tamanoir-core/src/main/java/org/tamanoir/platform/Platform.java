@@ -25,6 +25,9 @@ public interface Platform {
     /** Returns the processor time of a thread in ns; no more than 0 where the JVM does not count that, or it has ended. */
     long processorNs(Thread thread);
 
+    /** Returns the bytes of heap that a thread has allocated; no more than 0 where the JVM does not count, or it has ended. */
+    long allocatedBytes(Thread thread);
+
     /** Makes a daemon thread that is not started. */
     Thread newThread(String name, Runnable body);
 

@@ -40,6 +40,13 @@ final class SystemPlatform implements Platform {
     }
 
     @Override
+    public long allocatedBytes(Thread thread) {
+        return THREADS instanceof com.sun.management.ThreadMXBean counters
+                ? counters.getThreadAllocatedBytes(thread.getId())
+                : 0;
+    }
+
+    @Override
     public Thread newThread(String name, Runnable body) {
         Thread thread = new Thread(body, name);
         thread.setDaemon(true);

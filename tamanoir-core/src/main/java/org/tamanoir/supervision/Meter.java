@@ -82,11 +82,10 @@ public final class Meter {
 
     /** Reads the instance's thread; a thread that has ended has used no more than it was read last. */
     void read() {
-        ThreadMXBean bean = THREADS;
         if (isVirtual) {
             read(workedNs(), 0);
-        } else if (bean != null) {
-            read(platform.processorNs(thread), bean.getThreadAllocatedBytes(thread.getId()));
+        } else if (THREADS != null) {
+            read(platform.processorNs(thread), platform.allocatedBytes(thread));
         }
     }
 
@@ -106,12 +105,7 @@ public final class Meter {
     /** Reads the calling thread, which is the instance's, a last time: it ends. */
     public void readOwn() {
         rests();
-        ThreadMXBean bean = THREADS;
-        if (isVirtual) {
-            read(workedNs(), 0);
-        } else if (bean != null) {
-            read(platform.processorNs(), bean.getThreadAllocatedBytes(thread.getId()));
-        }
+        read();
     }
 
     synchronized long processorNs() {

@@ -309,7 +309,7 @@ class CodeFetcherHostileTest {
         });
         CodeFetcherServer good = server();
 
-        ServicePackage code = fetcher(Duration.ofSeconds(3), dripping, good)
+        ServicePackage code = fetcher(Duration.ofSeconds(6), dripping, good)
                 .fetch(manifest.id().key(), null);
         assertThat(code.source()).isEqualTo("repository " + good.address());
         assertThat(CacheFolder.sha256(code.jar())).isEqualTo(manifest.jarSha256());

@@ -206,7 +206,7 @@ class CodeFetcherTest {
         CodeFetcherServer hanging = server();
         hanging.hangs();
 
-        CodeFetcher fetcher = fetcher(Duration.ofMillis(500), hanging, server());
+        CodeFetcher fetcher = fetcher(Duration.ofSeconds(2), hanging, server());
         assertWhole(fetcher.fetch(manifest.id().key(), null), manifest);
         assertThat(hanging.paths()).hasSize(1);
     }
@@ -269,7 +269,7 @@ class CodeFetcherTest {
             return true;
         };
         previous.hangs();
-        CodeFetcher fetcher = fetcher(Duration.ofMillis(300), first, second);
+        CodeFetcher fetcher = fetcher(Duration.ofSeconds(1), first, second);
 
         CodeUnavailableException failure = catchThrowableOfType(
                 CodeUnavailableException.class,
@@ -278,7 +278,7 @@ class CodeFetcherTest {
         assertThat(failure)
                 .hasMessageContaining("repository " + first.address() + " cannot be reached")
                 .hasMessageContaining("repository " + second.address() + " answered 503")
-                .hasMessageContaining("previous node " + previous.address() + " did not answer within 1300 ms");
+                .hasMessageContaining("previous node " + previous.address() + " did not answer within 2 s");
         assertThat(failure.getMessage()).doesNotContain("\n");
     }
 

@@ -359,7 +359,7 @@ class CrossingTest {
             long in = 2;
             boolean accepted = false;
             server.setSoTimeout(20);
-            for (int i = 0; !accepted && i < 500; i++) {
+            for (int i = 0; !accepted && i < 2_000; i++) {
                 sender.send(node.udp(), UdpTestNode.packet(builder, 100));
                 in++;
                 try {

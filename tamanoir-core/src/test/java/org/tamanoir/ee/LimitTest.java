@@ -115,7 +115,7 @@ class LimitTest extends TcpNodeTesting {
         }
     }
 
-    /** The rate is that of ThrottleTest. */
+    /** To what rate it is held so, SharesTest shows. */
     @Test
     void aServiceThatAllocatesMuchPauses() throws Exception {
         ServiceHealth life = new ServiceHealth(0, 4 << 20);

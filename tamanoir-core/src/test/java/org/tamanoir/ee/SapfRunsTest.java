@@ -126,6 +126,11 @@ class SapfRunsTest {
         }
 
         @Override
+        public long allocatedBytes(Thread thread) {
+            return SYSTEM.allocatedBytes(thread);
+        }
+
+        @Override
         public Thread newThread(String name, Runnable body) {
             return SYSTEM.newThread(name, body);
         }

@@ -237,6 +237,46 @@ class SharesTest {
         });
     }
 
+    /** Allocates a mebibyte for each packet, which it takes a millisecond for. */
+    private static final class Wasteful extends Service {
+        private final Simulation simulation;
+
+        Wasteful(Simulation simulation) {
+            this.simulation = simulation;
+        }
+
+        @Override
+        public Verdict process(Packet packet) {
+            simulation.work(1_000_000);
+            simulation.allocate(1 << 20);
+            return Verdict.FORWARD;
+        }
+    }
+
+    @Test
+    void aStreamPausesSoThatItsServiceKeepsToItsAllocation() throws Exception {
+        CalmNode.play(SEED, node -> {
+            int packets = 1_000;
+            long limitBytes = 32 << 20;
+            ServiceHealth health = node.service(
+                    "greedy",
+                    new ServiceHealth(0, limitBytes, node.simulation::nanoTime),
+                    () -> new Wasteful(node.simulation));
+            node.environment.start();
+            long beganNs = node.simulation.nanoTime();
+            node.stream(1, "greedy", 0, packets, 100);
+            node.await(() -> node.arrived(1) == packets);
+            double seconds = (node.simulation.nanoTime() - beganNs) / 1e9;
+            assertThat(node.settle()).isEmpty();
+            assertThat(health.quarantines()).isZero();
+            assertThat(health.allocatedBytes()).isEqualTo((long) packets << 20);
+            // As of processors: a second's worth at the beginning, and what is used between two measurements.
+            assertThat((double) health.allocatedBytes())
+                    .as("in %s s", seconds)
+                    .isBetween(0.95 * limitBytes * seconds, limitBytes * (seconds + 1) + (101 << 20));
+        });
+    }
+
     @Test
     void aServiceThatDoesNotPauseIsQuarantined() throws Exception {
         CalmNode.play(SEED, node -> {

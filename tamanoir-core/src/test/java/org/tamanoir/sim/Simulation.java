@@ -101,6 +101,7 @@ final class Simulation implements Platform {
         final boolean looksAtOthers;
         volatile boolean interrupted;
         long processorNs;
+        long allocatedBytes;
         boolean waiting;
         boolean permit;
         /** Interrupts end its wait. */
@@ -400,6 +401,11 @@ final class Simulation implements Platform {
         sleep(ns, false);
     }
 
+    /** Counts bytes of heap as allocated by the calling thread. */
+    void allocate(long bytes) {
+        self().allocatedBytes += bytes;
+    }
+
     /** Lets so much time pass for the calling thread; returns false when an interrupt has ended that. */
     boolean sleep(long ns, boolean interruptible) {
         long endNs = nowNs + ns;
@@ -432,6 +438,12 @@ final class Simulation implements Platform {
     public long processorNs(Thread thread) {
         Task task = tasks.get(thread);
         return task == null ? 0 : task.processorNs;
+    }
+
+    @Override
+    public long allocatedBytes(Thread thread) {
+        Task task = tasks.get(thread);
+        return task == null ? 0 : task.allocatedBytes;
     }
 
     // ---- threads ---------------------------------------------------------------------------------------------------

@@ -50,6 +50,11 @@ class WatchdogTest {
         }
 
         @Override
+        public long allocatedBytes(Thread thread) {
+            return SYSTEM.allocatedBytes(thread);
+        }
+
+        @Override
         public Thread newThread(String name, Runnable body) {
             return SYSTEM.newThread(name, body);
         }

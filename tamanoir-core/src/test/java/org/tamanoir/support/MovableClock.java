@@ -61,6 +61,11 @@ public final class MovableClock implements Platform {
     }
 
     @Override
+    public long allocatedBytes(Thread thread) {
+        return SYSTEM.allocatedBytes(thread);
+    }
+
+    @Override
     public Thread newThread(String name, Runnable body) {
         return SYSTEM.newThread(name, body);
     }
