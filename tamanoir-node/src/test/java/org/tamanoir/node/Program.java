@@ -5,8 +5,15 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The program as a process of its own, with this one's class path. */
+/** The program as a process of its own, with this one's classes. */
 public final class Program {
+    /** Options of its JVM. */
+    static final List<String> JVM = List.of(
+            // As the manifest of the jar says: without it newer JVMs warn on standard error.
+            "--enable-native-access=ALL-UNNAMED",
+            // These live for seconds: what the optimizing compiler takes, half of a start, it never gives back.
+            "-XX:TieredStopAtLevel=1");
+
     private Program() {}
 
     /** Standard error goes where this process's goes. */
@@ -15,15 +22,11 @@ public final class Program {
     }
 
     public static ProcessBuilder builder(String... arguments) {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                // As the manifest of the jar says: without it newer JVMs warn on standard error.
-                "--enable-native-access=ALL-UNNAMED",
-                // These live for seconds: what the optimizing compiler takes, half of a start, it never gives back.
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName()));
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(JVM);
+        command.addAll(ClassArchive.options());
+        command.add(Main.class.getName());
         command.addAll(List.of(arguments));
         return new ProcessBuilder(command);
     }
