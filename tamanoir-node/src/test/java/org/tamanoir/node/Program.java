@@ -21,6 +21,14 @@ public final class Program {
         return builder(arguments).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
+    /** Lets the processes with our class path that this one starts use the archive of classes, too. */
+    public static ProcessBuilder sharing(ProcessBuilder program) {
+        ClassArchive.options().stream()
+                .filter(option -> option.startsWith("-XX:SharedArchiveFile"))
+                .forEach(option -> program.environment().put("JDK_JAVA_OPTIONS", option));
+        return program;
+    }
+
     public static ProcessBuilder builder(String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

@@ -102,12 +102,13 @@ class KilledRepositoryTest {
         try {
             for (int i = 0; i < 2; i++) {
                 publishers.execute(() -> {
+                    Calls calls = new Calls(URI.create("http://127.0.0.1:" + port + "/api/"), null);
                     try {
                         while (true) {
                             Sample sample = Sample.of(
                                     "org.example.S" + next.getAndIncrement() % 7 + ":" + round + "." + next.get(),
                                     5_000);
-                            if (publish(port, sample) == 201) {
+                            if (publish(calls, port, sample) == 201) {
                                 confirmed.add(sample.id().toString());
                                 if (done.incrementAndGet() == enough) {
                                     child.destroyForcibly();
@@ -132,9 +133,8 @@ class KilledRepositoryTest {
         assertThat(done.get()).isGreaterThanOrEqualTo(enough);
     }
 
-    private static int publish(int port, Sample sample) throws IOException, InterruptedException {
+    private static int publish(Calls calls, int port, Sample sample) throws IOException, InterruptedException {
         URI uri = URI.create("http://127.0.0.1:" + port + "/api/");
-        Calls calls = new Calls(uri, null);
         HttpRequest upload = HttpRequest.newBuilder(
                         uri.resolve("uploads/" + sample.manifest().jarSha256()))
                 .header("Authorization", "Bearer " + TestRepository.TOKEN)
