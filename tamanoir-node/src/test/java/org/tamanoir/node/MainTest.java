@@ -87,6 +87,7 @@ class MainTest {
 
     /** It takes some 150 ms to load, which each start of a node would wait for. */
     @Test
+    @Tag("process")
     void aNodesOptionsAreReadWithoutALibraryForJson() throws IOException {
         ProcessBuilder builder = Program.builder("node", "--validate").redirectErrorStream(true);
         builder.environment().put("JAVA_TOOL_OPTIONS", "-Xlog:class+load");
@@ -144,6 +145,7 @@ class MainTest {
 
     /** Whether it gets its usual port or says who has it depends on what else runs on this host. */
     @Test
+    @Tag("process")
     void withoutACommandANodeRunsAndSaysHowToSeeTheCommands() throws Exception {
         Process node = Program.builder().redirectErrorStream(true).start();
         try (BufferedReader lines = node.inputReader()) {
@@ -165,6 +167,7 @@ class MainTest {
     }
 
     @Test
+    @Tag("process")
     void completionIsAScriptForTheShell() throws Exception {
         assertThat(run("completion")).isZero();
         assertThat(out.toString()).contains("--validate", "--max-streams", "native");

@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +32,7 @@ import org.tamanoir.deploy.Manifest;
 import org.tamanoir.support.Waiting;
 
 /** The repository's process is killed, as by kill -9, at whatever it does. */
+@Tag("process")
 @Timeout(300)
 class KilledRepositoryTest {
     private static final long SEED = 20261121;

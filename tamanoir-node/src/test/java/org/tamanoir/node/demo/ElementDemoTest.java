@@ -19,6 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** {@code demo --element}, with three nodes in processes of their own. */
 @Tag("once")
+@Tag("process")
 @Timeout(300)
 class ElementDemoTest {
     private final StringWriter out = new StringWriter();

@@ -36,6 +36,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Nodes as processes that read their configuration again. */
+@Tag("process")
 @Timeout(300)
 class ReloadTest {
     private static final String ROUTE = "  - {to: 10.1.0.0/16, via: \"127.0.0.1:%d\", kind: host}\n";

@@ -32,6 +32,7 @@ import org.tamanoir.transport.UdpSockets;
 import tools.jackson.databind.JsonNode;
 
 /** Nodes as processes, each of which takes the place of the one before it. */
+@Tag("process")
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class RestartTest {
     /** {@code -Dtamanoir.restarts=50} for the whole. */
