@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,6 +30,7 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.support.Waiting;
 
+@Tag("process")
 class InPlaceTest {
     private static final int[] SIZES = {64, 65, 200, 1400, 4096, 65_535};
     private static final int PATIENCE_MS = (int) Waiting.PATIENCE.toMillis();

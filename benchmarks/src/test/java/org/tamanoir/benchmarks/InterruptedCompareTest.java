@@ -9,12 +9,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.support.Waiting;
 
+@Tag("process")
 @EnabledOnOs(OS.LINUX)
 class InterruptedCompareTest {
     private static final int SIGTERM_CODE = 128 + 15;

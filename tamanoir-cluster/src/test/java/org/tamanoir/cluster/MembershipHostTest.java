@@ -12,6 +12,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +22,7 @@ import org.tamanoir.cluster.MembershipStatus.HostState;
 import org.tamanoir.support.Namespaces;
 
 /** A back-end and a director, each in a network namespace of its own: what becomes of the back-end's host. */
+@Tag("namespace")
 @Timeout(120)
 class MembershipHostTest {
     private static final Duration LONG = Duration.ofSeconds(20);

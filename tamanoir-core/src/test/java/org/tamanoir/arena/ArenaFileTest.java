@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -256,6 +257,7 @@ class ArenaFileTest {
     }
 
     @Test
+    @Tag("namespace")
     void aFullFileSystemSaysSoAtTheStart() throws Exception {
         try (Tmpfs small = Tmpfs.mount(folder.resolve("small"), "100k")) {
             Path file = small.folder().resolve("arena");

@@ -13,6 +13,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,6 +68,7 @@ class HmacTest {
     }
 
     @Test
+    @Tag("process")
     void opensslMakesTheSameOfAnyPacket(@TempDir Path folder) throws IOException, InterruptedException {
         Path program = Path.of("/usr/bin/openssl");
         Tiers.require("openssl", Files.isExecutable(program), "there is no /usr/bin/openssl");

@@ -18,11 +18,13 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.support.Tiers;
 
 /** A cache on a disk that is full, cannot be written, or loses its writer. */
+@Tag("namespace")
 class CodeCacheDiskTest {
     private static final long LIMIT_BYTES = 8 << 20;
     private static final int FILLING = 300_000;

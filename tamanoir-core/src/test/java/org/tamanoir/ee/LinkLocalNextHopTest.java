@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,6 +21,7 @@ import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 
 /** Two next hops of one link-local address and port behind two interfaces, in a JVM in a network namespace of its own. */
+@Tag("namespace")
 class LinkLocalNextHopTest {
     private static final String LINKS = "for l in a b; do ip link add ${l}0 type veth peer name ${l}1; "
             + "for d in ${l}0 ${l}1; do echo 0 > /proc/sys/net/ipv6/conf/$d/accept_dad; ip link set $d up; done; "

@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,6 +34,7 @@ import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSockets;
 
 /** A TCP next hop of datagrams while the process has no descriptor left, in a process of its own with few of them. */
+@Tag("process")
 class QueuedEgressTest {
     private static final int DESCRIPTORS = 160;
     /** More than a departure waits between attempts: a timer of the same loop that expires behind its own. */

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -24,6 +25,7 @@ import org.tamanoir.routing.NextHop;
 import org.tamanoir.transport.TransportKind;
 
 /** A stream whose next hop gets no socket, since the process has no descriptors left. */
+@Tag("process")
 class TcpDescriptorsTest {
     private static final int DESCRIPTORS = 200;
 

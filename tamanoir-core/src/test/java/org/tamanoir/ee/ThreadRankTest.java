@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -33,6 +34,7 @@ import org.tamanoir.transport.BackgroundThread;
 import org.tamanoir.transport.TransportKind;
 
 /** Which threads of an environment take which rank. */
+@Tag("namespace")
 class ThreadRankTest {
     private final Map<String, ThreadRank> taken = new ConcurrentHashMap<>();
     private final ThreadRanks ranks = new ThreadRanks() {

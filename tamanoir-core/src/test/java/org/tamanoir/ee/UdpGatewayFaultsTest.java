@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -50,6 +51,7 @@ import org.tamanoir.transport.UdpSocket;
 import org.tamanoir.transport.UdpSockets;
 
 /** Gateways for UDP when the far side, the system or the node does not do as they would have it. */
+@Tag("namespace")
 class UdpGatewayFaultsTest extends UdpGatewayTesting {
     /** Passes calls on; a test says which go wrong. */
     private record Net(Transport real, UnaryOperator<UdpSocket> binds, AtomicBoolean connects) implements Transport {

@@ -23,6 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -198,6 +199,7 @@ class RevocationTest {
     // ---- a full disk -----------------------------------------------------------------------------------------------
 
     @Test
+    @Tag("namespace")
     void onAFullDiskARevocationHoldsUntilTheEndSaysSoAndIsKeptWhenThereIsSpace() throws Exception {
         String before = "3f2a9c5511d0e7b4";
         try (Tmpfs disk = Tmpfs.mount(folder.resolve("disk"), "64k")) {

@@ -12,10 +12,12 @@ import java.net.NetworkInterface;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("namespace")
 class NamespacesTest {
     @BeforeAll
     static void needsRoot() {

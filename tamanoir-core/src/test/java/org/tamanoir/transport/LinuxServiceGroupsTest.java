@@ -18,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,6 +27,7 @@ import org.tamanoir.platform.ServiceGroups;
 import org.tamanoir.support.Tiers;
 
 /** Groups of threads, in a group of this process's own, without the controller that shares processors. */
+@Tag("namespace")
 class LinuxServiceGroupsTest {
     private static final String CONTROLLER = "cpu";
     private static final int PATIENCE_S = 40;

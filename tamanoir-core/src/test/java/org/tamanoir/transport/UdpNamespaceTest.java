@@ -12,12 +12,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.transport.UdpTesting.Datagram;
 
 /** Slow and narrow links: a JVM in a network namespace of its own, whose loopback device is throttled. */
+@Tag("namespace")
 class UdpNamespaceTest {
 
     /**

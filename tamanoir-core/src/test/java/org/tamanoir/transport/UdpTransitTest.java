@@ -7,12 +7,14 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.support.Tiers;
 
 /** What sockets tell of datagrams in transit, and raw sockets that send them. */
+@Tag("namespace")
 class UdpTransitTest {
 
     private static UdpSocket open(String host) throws IOException {

@@ -17,12 +17,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.support.Waiting;
 
 /** The C compiler says what the header means; {@link Abi} must say the same of all of it, and nothing else. */
+@Tag("process")
 class AbiTest {
     private static final Path FOLDER = Path.of("..", "native", "include");
     private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/", Pattern.DOTALL);

@@ -24,6 +24,8 @@ import org.tamanoir.support.Namespaces;
 
 /** Two BIRDs speak BGP to each other; a table follows what the second one puts into its kernel. */
 @Tag("once")
+@Tag("process")
+@Tag("namespace")
 class BgpTest {
     private static final int BIRD = 12;
     private static final int MANY = 10_000;

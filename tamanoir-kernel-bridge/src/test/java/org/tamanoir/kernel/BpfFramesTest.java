@@ -31,6 +31,7 @@ import org.tamanoir.support.TestNet;
 
 /** Frames that no socket sends, given to the programs by the kernel's test run. */
 @Tag("once")
+@Tag("namespace")
 class BpfFramesTest {
     private static final long SEED = 20_261_121;
     private static final int RANDOM_FRAMES = 4_000;

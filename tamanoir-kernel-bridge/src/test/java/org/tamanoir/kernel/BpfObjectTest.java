@@ -11,9 +11,11 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.nodeos.LevelException;
 
+@Tag("namespace")
 class BpfObjectTest {
     /** r0 = r9, of a register that nothing was written to. */
     private static final long READS_AN_EMPTY_REGISTER = 0x90bfL;

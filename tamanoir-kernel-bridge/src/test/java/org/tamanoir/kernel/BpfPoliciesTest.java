@@ -39,6 +39,7 @@ import org.tamanoir.support.Waiting;
 
 /** What both BPF levels do alike with real packets. */
 @Tag("once")
+@Tag("namespace")
 class BpfPoliciesTest {
     private static final int HEADER = 8 + 12 + 8 + 16;
     private static final int CLASS_AT = 8 + 12 + 4;

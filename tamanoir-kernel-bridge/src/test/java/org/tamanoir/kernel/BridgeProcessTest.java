@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.nodeos.NodeOs;
 
 /** Levels of another process, which is killed or may not use them. */
+@Tag("process")
+@Tag("namespace")
 class BridgeProcessTest {
     private static final int ANOTHER_PORT = 5555;
 

@@ -14,6 +14,7 @@ import java.util.Set;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.nodeos.Fate;
 import org.tamanoir.nodeos.Flow;
@@ -30,6 +31,7 @@ import org.tamanoir.nodeos.Share;
 import org.tamanoir.support.TestNet;
 
 /** The whole bridge with traffic control on a router between a client and a server. */
+@Tag("namespace")
 class BridgeTest {
     private static final Set<Level> ALL = EnumSet.allOf(Level.class);
 

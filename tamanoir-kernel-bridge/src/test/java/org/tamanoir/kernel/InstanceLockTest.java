@@ -2,9 +2,11 @@ package org.tamanoir.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.support.Namespaces;
 
+@Tag("namespace")
 class InstanceLockTest {
     @Test
     void aNumberIsTakenOnceUntilItIsGivenBack() {

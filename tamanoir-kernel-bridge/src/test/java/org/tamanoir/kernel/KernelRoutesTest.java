@@ -28,6 +28,7 @@ import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.support.Namespaces;
 
 @Tag("once")
+@Tag("namespace")
 class KernelRoutesTest {
     private static final int BIRD = 12;
     private static final int MAIN = 254;

@@ -33,6 +33,8 @@ import org.tamanoir.testkit.ServiceHarness;
  * end, the same bytes, the same counts. {@code -Dfuzz.rounds=N} makes it longer, {@code -Dtamanoir.seed} repeats it.
  */
 @Tag("once")
+@Tag("process")
+@Tag("namespace")
 class LevelsAgreeTest {
     private static final int ROUNDS = Integer.getInteger("fuzz.rounds", 12);
     private static final int DATAGRAMS = 100;

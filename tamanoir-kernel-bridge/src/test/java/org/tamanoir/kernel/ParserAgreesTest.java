@@ -20,6 +20,7 @@ import org.tamanoir.anep.ServiceKey;
 
 /** The levels' C code and the node read the same in the same datagrams, good and bad. */
 @Tag("once")
+@Tag("process")
 class ParserAgreesTest {
     private static final int PACKETS = 20_000;
 

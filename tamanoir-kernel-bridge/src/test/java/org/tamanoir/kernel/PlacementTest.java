@@ -11,6 +11,7 @@ import org.tamanoir.support.TestNet;
 
 /** Monitor and Filter at every level that needs no module. */
 @Tag("once")
+@Tag("namespace")
 class PlacementTest extends PlacementTesting {
     private static TestNet net;
 

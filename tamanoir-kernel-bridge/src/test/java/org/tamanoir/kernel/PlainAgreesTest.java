@@ -12,6 +12,7 @@ import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.icmp.IcmpType;
 import org.tamanoir.plain.PlainFlow;
@@ -24,6 +25,7 @@ import org.tamanoir.routing.Prefix;
 import org.tamanoir.service.FailurePolicy;
 
 /** What the kernel's program and {@link PlainRules} say of the same datagrams and beginning connections, by random rules. */
+@Tag("namespace")
 class PlainAgreesTest {
     private static final int INSTANCE = 5;
     private static final int ROUNDS = 20;

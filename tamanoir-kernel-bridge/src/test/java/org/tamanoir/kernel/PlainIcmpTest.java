@@ -23,6 +23,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -41,6 +42,7 @@ import org.tamanoir.support.TestNet;
 import org.tamanoir.support.Waiting;
 
 /** ICMP messages through a router with a node: octets are compared as they are on the wire, in front of it and behind. */
+@Tag("namespace")
 class PlainIcmpTest {
     private static final String V4 = TestNet.CLIENT4 + ", " + TestNet.SERVER4;
     private static final String V6 = TestNet.CLIENT6 + ", " + TestNet.SERVER6;

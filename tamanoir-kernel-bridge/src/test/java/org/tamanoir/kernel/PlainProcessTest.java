@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceCatalog;
@@ -32,6 +33,8 @@ import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 
 /** Plain datagrams and a node of another process, which is killed, or stopped so that it does not come round. */
+@Tag("process")
+@Tag("namespace")
 class PlainProcessTest {
     private static final String NAME = "org.example.Marker";
     private static final byte[] NOTHING = {};

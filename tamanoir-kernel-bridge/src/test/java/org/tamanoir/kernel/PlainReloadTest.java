@@ -8,6 +8,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.offload.PlainChange;
@@ -19,6 +20,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.support.TestNet;
 
 /** Rules for plain IP that change while datagrams cross: each arrives once, as one of the sets of rules says. */
+@Tag("namespace")
 class PlainReloadTest {
     private static final int SOME = 500;
     private static final int RELOADS = 200;

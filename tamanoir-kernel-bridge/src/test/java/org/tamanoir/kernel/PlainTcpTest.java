@@ -20,6 +20,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -41,6 +42,7 @@ import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.TrafficSnapshot;
 
 /** Connections of others through a router with a node: by ordinary sockets of a client and of a server. */
+@Tag("namespace")
 class PlainTcpTest {
     private static final String NAME = "org.example.Web";
     private static final int PORT = 8080;

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** {@code tamanoir_policy.h} by its own tests: ANEP's test vectors, policies, and random packets at the end of memory. */
 @Tag("once")
+@Tag("process")
 class PolicyHeaderTest {
     private static final int PACKETS = 200_000;
 

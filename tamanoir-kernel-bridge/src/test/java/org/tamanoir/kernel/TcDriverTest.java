@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,6 +36,7 @@ import org.tamanoir.support.Namespaces;
 import org.tamanoir.support.TestNet;
 
 /** What traffic control's level alone does, and how it comes and goes. */
+@Tag("namespace")
 class TcDriverTest {
     /** A program that is not the node's, where the build has put it. */
     private static final String FOREIGN = "target/native/bpf/segments.bpf.o";

@@ -16,6 +16,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.ee.ExecutionEnvironment;
@@ -28,6 +29,7 @@ import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 
 /** A node that stops finishes what came up through tc, while what is new goes by it. */
+@Tag("namespace")
 class TransitDrainTest {
     private static final String NAME = "org.example.Service";
     private static final int BYTES = 400;

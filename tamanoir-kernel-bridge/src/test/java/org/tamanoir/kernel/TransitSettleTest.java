@@ -21,6 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
@@ -36,6 +37,7 @@ import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
 /** Every packet that came up under a policy settles once, whatever becomes of it, and not before it has left or ended. */
+@Tag("namespace")
 class TransitSettleTest {
     private static final String NAME = "org.example.Service";
     private static final String OTHER = "org.example.Other";

@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -23,6 +24,7 @@ import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.Tap;
 
 /** Connections to another host are accepted by a node on their way, and go on. */
+@Tag("namespace")
 class TransitTcpTest {
     private static final String NAME = "org.example.Service";
     private static final String OTHER = "org.example.Other";

@@ -7,10 +7,12 @@ import java.net.InetAddress;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.support.Namespaces;
 
+@Tag("namespace")
 class WayUpTest {
     private Namespaces namespaces;
     private String here;

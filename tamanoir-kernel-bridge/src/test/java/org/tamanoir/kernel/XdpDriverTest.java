@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
@@ -13,6 +14,7 @@ import org.tamanoir.nodeos.Policy;
 import org.tamanoir.support.TestNet;
 
 /** How the network interfaces' level comes and goes. */
+@Tag("namespace")
 class XdpDriverTest {
     private TestNet net;
 

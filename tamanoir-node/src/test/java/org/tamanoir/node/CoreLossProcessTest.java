@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +22,7 @@ import org.tamanoir.node.config.Endpoint;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Nodes as processes whose services are after the process itself. */
+@Tag("process")
 @Timeout(180)
 class CoreLossProcessTest {
     private static final int PATIENCE_MS = 60_000;

@@ -242,6 +242,7 @@ class FfsCommandTest {
 
     /** A pipe does not know how much is in it, and cannot be read twice. */
     @Test
+    @Tag("process")
     @EnabledOnOs(OS.LINUX)
     void aPipeIsReadLikeAFile() throws Exception {
         Path pipe = folder.resolve("pipe");

@@ -25,6 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** A node as a process whose log strangers try to fill. */
 @Tag("once")
+@Tag("process")
 class LimitedLogTest {
     private static final int STRANGERS = 3000;
     private static final byte[] NO_PACKET = "GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII);

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 @Tag("once")
+@Tag("process")
 class ManCommandTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();

@@ -5,8 +5,15 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The program as a process of its own, with this one's class path. */
+/** The program as a process of its own, with this one's classes. */
 public final class Program {
+    /** Options of its JVM. */
+    static final List<String> JVM = List.of(
+            // As the manifest of the jar says: without it newer JVMs warn on standard error.
+            "--enable-native-access=ALL-UNNAMED",
+            // These live for seconds: what the optimizing compiler takes, half of a start, it never gives back.
+            "-XX:TieredStopAtLevel=1");
+
     private Program() {}
 
     /** Standard error goes where this process's goes. */
@@ -14,16 +21,20 @@ public final class Program {
         return builder(arguments).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
+    /** Lets the processes with our class path that this one starts use the archive of classes, too. */
+    public static ProcessBuilder sharing(ProcessBuilder program) {
+        ClassArchive.options().stream()
+                .filter(option -> option.startsWith("-XX:SharedArchiveFile"))
+                .forEach(option -> program.environment().put("JDK_JAVA_OPTIONS", option));
+        return program;
+    }
+
     public static ProcessBuilder builder(String... arguments) {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                // As the manifest of the jar says: without it newer JVMs warn on standard error.
-                "--enable-native-access=ALL-UNNAMED",
-                // These live for seconds: what the optimizing compiler takes, half of a start, it never gives back.
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName()));
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(JVM);
+        command.addAll(ClassArchive.options());
+        command.add(Main.class.getName());
         command.addAll(List.of(arguments));
         return new ProcessBuilder(command);
     }

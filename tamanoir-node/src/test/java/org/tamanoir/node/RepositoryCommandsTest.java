@@ -24,6 +24,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 @Tag("once")
+@Tag("process")
 @Timeout(120)
 class RepositoryCommandsTest {
     private final StringWriter out = new StringWriter();

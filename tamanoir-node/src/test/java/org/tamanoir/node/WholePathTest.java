@@ -22,6 +22,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Sender, two nodes and receiver as processes of their own, as from a shell. */
 @Tag("once")
+@Tag("process")
 @Timeout(120)
 class WholePathTest {
     private static final int PATIENCE_S = 40;

@@ -33,6 +33,7 @@ import org.tamanoir.node.admin.Tshark;
 
 /** Holds docs/wireshark/anep.lua against tshark and against the node's own reading of packets. */
 @Tag("once")
+@Tag("process")
 @Timeout(120)
 class WiresharkDissectorTest {
     private static final List<String> NO_OPTIONS = List.of();

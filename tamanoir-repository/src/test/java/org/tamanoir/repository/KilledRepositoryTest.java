@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +32,7 @@ import org.tamanoir.deploy.Manifest;
 import org.tamanoir.support.Waiting;
 
 /** The repository's process is killed, as by kill -9, at whatever it does. */
+@Tag("process")
 @Timeout(300)
 class KilledRepositoryTest {
     private static final long SEED = 20261121;
@@ -102,12 +104,13 @@ class KilledRepositoryTest {
         try {
             for (int i = 0; i < 2; i++) {
                 publishers.execute(() -> {
+                    Calls calls = new Calls(URI.create("http://127.0.0.1:" + port + "/api/"), null);
                     try {
                         while (true) {
                             Sample sample = Sample.of(
                                     "org.example.S" + next.getAndIncrement() % 7 + ":" + round + "." + next.get(),
                                     5_000);
-                            if (publish(port, sample) == 201) {
+                            if (publish(calls, port, sample) == 201) {
                                 confirmed.add(sample.id().toString());
                                 if (done.incrementAndGet() == enough) {
                                     child.destroyForcibly();
@@ -132,9 +135,8 @@ class KilledRepositoryTest {
         assertThat(done.get()).isGreaterThanOrEqualTo(enough);
     }
 
-    private static int publish(int port, Sample sample) throws IOException, InterruptedException {
+    private static int publish(Calls calls, int port, Sample sample) throws IOException, InterruptedException {
         URI uri = URI.create("http://127.0.0.1:" + port + "/api/");
-        Calls calls = new Calls(uri, null);
         HttpRequest upload = HttpRequest.newBuilder(
                         uri.resolve("uploads/" + sample.manifest().jarSha256()))
                 .header("Authorization", "Bearer " + TestRepository.TOKEN)

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +28,7 @@ import org.tamanoir.support.Tiers;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.json.JsonMapper;
 
+@Tag("process")
 @Timeout(120)
 class MirrorTest {
     @TempDir

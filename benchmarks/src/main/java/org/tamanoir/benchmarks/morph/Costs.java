@@ -7,8 +7,6 @@ import org.tamanoir.benchmarks.report.Numbers;
 
 /** Processor time of this thread, which other processes do not lengthen by taking the processor. */
 final class Costs {
-    private static final int ROUND_RECORDS = 50_000;
-
     private Costs() {}
 
     interface Work {
@@ -22,11 +20,11 @@ final class Costs {
         List<Double> rounds = new ArrayList<>();
         for (int round = 0; round < warm + measured; round++) {
             long before = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
-            for (int i = 0; i < ROUND_RECORDS; i++) {
+            for (int i = 0; i < settings.records(); i++) {
                 work.run(i);
             }
             rounds.add(
-                    (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - before) / (double) ROUND_RECORDS);
+                    (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - before) / (double) settings.records());
         }
         return Numbers.median(rounds.subList(warm, rounds.size()));
     }

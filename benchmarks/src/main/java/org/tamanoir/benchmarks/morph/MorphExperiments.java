@@ -27,6 +27,8 @@ public final class MorphExperiments extends CheckedCommand {
     private static final double SECONDS = 2;
     private static final double QUICK_SECONDS = 0.5;
     private static final int ROUNDS = 3;
+    private static final int RECORDS = 50_000;
+    private static final int QUICK_RECORDS = 5_000; // some rounds of all records that differ
     /** Those that start no node. */
     private static final Set<String> WITHOUT_NODE = Set.of("fig3", "fig4", "handlers");
 
@@ -45,7 +47,7 @@ public final class MorphExperiments extends CheckedCommand {
     @Option(names = "--output", description = "Folder for the report.")
     private Path output = Path.of("benchmarks", "results", "morph");
 
-    @Option(names = "--quick", description = "One round, short windows.")
+    @Option(names = "--quick", description = "One round, short windows, few records.")
     private boolean quick;
 
     @Option(names = "--only", split = ",", description = "Some experiments: table1, fig3, fig4, fig5, handlers, peers.")
@@ -66,6 +68,6 @@ public final class MorphExperiments extends CheckedCommand {
         double seconds = quick ? QUICK_SECONDS : SECONDS;
         int rounds = quick ? 1 : ROUNDS;
         String note = "windows of %.1f s, %d rounds; all parts share the processors".formatted(seconds, rounds);
-        return ALL.run(only, new Settings(jvm, seconds, rounds), note, output) ? 0 : 1;
+        return ALL.run(only, new Settings(jvm, seconds, rounds, quick ? QUICK_RECORDS : RECORDS), note, output) ? 0 : 1;
     }
 }

@@ -49,11 +49,12 @@ final class OrderFigures {
         List<ByteBuffer> records = List.of(PlanRun.direct(new Flights(1).records(Flights.FLIGHT, RECORDS)));
         section.say(
                 "%d flights of %,d to %,d bytes in turns through two handlers in one context; processor time of the thread, "
-                        + "median of rounds of 50,000 flights. As written (reorder: false), and as the node orders them. The strong "
+                        + "median of rounds of %,d flights. As written (reorder: false), and as the node orders them. The strong "
                         + "reduction leaves three numbers of a flight, the weak one all but two strings.",
                 RECORDS,
                 records.stream().mapToInt(ByteBuffer::capacity).min().orElse(0),
-                records.stream().mapToInt(ByteBuffer::capacity).max().orElse(0));
+                records.stream().mapToInt(ByteBuffer::capacity).max().orElse(0),
+                settings.records());
         Path folder = Files.createTempDirectory("tamanoir-morph-");
         Flights.write(folder);
         Rows table =

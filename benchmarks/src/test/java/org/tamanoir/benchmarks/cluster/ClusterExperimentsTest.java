@@ -19,6 +19,7 @@ import org.tamanoir.support.Tiers;
 import picocli.CommandLine;
 
 @Tag("once")
+@Tag("namespace")
 class ClusterExperimentsTest {
     @TempDir
     private Path folder;

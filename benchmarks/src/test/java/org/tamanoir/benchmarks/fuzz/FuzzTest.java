@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
  * one that was seen before.
  */
 @Tag("once")
+@Tag("process")
 class FuzzTest {
     private static final Path NODE_JAR = Path.of("..", "tamanoir-node", "target", "tamanoir-node.jar");
 

@@ -16,6 +16,7 @@ import org.tamanoir.support.Tiers;
 import picocli.CommandLine;
 
 @Tag("once")
+@Tag("namespace")
 class LevelExperimentsTest {
 
     @TempDir

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 @Tag("once")
+@Tag("process")
 class SoakTest {
     private static final byte[] PNG = {(byte) 0x89, 'P', 'N', 'G'};
     private static final Path NODE = Path.of("..", "tamanoir-node", "target", "tamanoir-node.jar");

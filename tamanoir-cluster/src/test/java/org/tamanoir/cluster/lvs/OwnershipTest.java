@@ -11,12 +11,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.support.Waiting;
 
+@Tag("process")
 class OwnershipTest {
     private static final Set<VirtualAddress> TWO = Set.of(tcp("10.0.0.1:3322"), udp("[fd00::1]:3322"));
 

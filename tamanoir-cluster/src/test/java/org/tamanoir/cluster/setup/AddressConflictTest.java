@@ -19,6 +19,7 @@ import org.tamanoir.support.Waiting;
 
 /** Two hosts on one link, in network namespaces. */
 @Tag("once")
+@Tag("namespace")
 class AddressConflictTest {
     private static final String VIRTUAL4 = "10.74.2.9";
     private static final String VIRTUAL6 = "fd74:2::9";

@@ -19,6 +19,7 @@ import org.tamanoir.support.Namespaces;
 
 /** In network namespaces of this host, each test in one of its own; tunnels need the virtual machine. */
 @Tag("once")
+@Tag("namespace")
 class HostSetupTest {
     private static final String VIRTUAL4 = "10.74.0.1";
     private static final String VIRTUAL6 = "fd74::1";

@@ -12,6 +12,8 @@ import org.tamanoir.support.Tiers;
 
 /** Real keepalived on both sides; what needs IPVS is in {@link KeepalivedInGuest}. */
 @Tag("once")
+@Tag("process")
+@Tag("namespace")
 class KeepalivedTakeOverTest {
     @TempDir
     private Path folder;

@@ -23,6 +23,8 @@ import org.tamanoir.support.Namespaces;
 import org.tamanoir.support.Tiers;
 
 @Tag("once")
+@Tag("process")
+@Tag("namespace")
 class KeepalivedTest {
     private static final String READY = "http://127.0.0.1:3325/ready";
     private static final Vrrp MULTICAST =

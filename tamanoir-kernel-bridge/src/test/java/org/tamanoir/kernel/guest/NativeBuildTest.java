@@ -18,6 +18,7 @@ import org.tamanoir.support.Tiers;
 
 /** {@code native/build.sh} on small sources of its own: what it builds, leaves out, and does not let pass. */
 @Tag("once")
+@Tag("process")
 class NativeBuildTest {
     private static final Path NATIVE = Path.of("..", "native");
     private static final int LIMIT_S = 120;

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -231,6 +232,7 @@ class AdminDeployTest {
     }
 
     @Test
+    @Tag("namespace")
     void aRevocationThatCannotBeKeptIsAnsweredWith507AndHolds() throws Exception {
         publish("1.0", null, TRUSTED);
         String body = "{\"key\": \"" + TRUSTED.publisher().id() + "\"}";

@@ -11,11 +11,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.service.StreamInfo.Transport;
 
+@Tag("process")
 class CaptureFileTest {
     private static final byte[] PING = HexFormat.of().parseHex("01804a4e0002000c50494e47");
     private static final InetSocketAddress IPV4 = new InetSocketAddress("10.0.1.2", 50_000);

@@ -14,6 +14,7 @@ import org.tamanoir.node.ui.Browser;
 
 /** An open page, in a browser, whose server fails it for a while. */
 @Tag("once")
+@Tag("process")
 @Timeout(300)
 class DashboardFaultsTest {
     private static TestAdmin start(InetSocketAddress at) throws Exception {

@@ -23,6 +23,7 @@ import org.tamanoir.service.Verdict;
 
 /** Names and reasons that are markup, in a browser: they are shown as they are, and do nothing. */
 @Tag("once")
+@Tag("process")
 @Timeout(120)
 class DashboardHostileTest {
     private static final String MARKUP = "<img src=x onerror=\"window.hit = 1\"><script>window.hit = 2</script>";

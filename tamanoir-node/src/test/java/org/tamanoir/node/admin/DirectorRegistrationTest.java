@@ -154,6 +154,7 @@ class DirectorRegistrationTest {
     }
 
     @Test
+    @Tag("process")
     @Tag("once")
     void anOperatorDrainsABackEndOnThePage(@TempDir Path profile) throws Exception {
         try (Browser browser = Browser.open("http://" + Endpoint.toString(server.address()), profile)) {

@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -72,9 +73,11 @@ class HealthTest {
         }
     }
 
+    /** Does not return for an interrupt, and leaves the processor to others. */
     private void hang() {
         while (released.getCount() > 0) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(1_000_000);
+            Thread.interrupted(); // with it set no thread parks
         }
     }
 

@@ -19,6 +19,7 @@ import org.tamanoir.node.Main;
 
 /** Holds the walk of docs/morphing.md against the program. */
 @Tag("once")
+@Tag("process")
 @Timeout(240)
 class DocumentedMorphingTest {
     private static final Path DOCUMENT = Path.of("..", "docs", "morphing.md");

@@ -43,6 +43,7 @@ import org.tamanoir.node.cli.Version;
 import org.tamanoir.service.Service;
 import org.tamanoir.support.Tiers;
 
+@Tag("process")
 class NewServiceCommandTest {
     private static final int MAVEN_PATIENCE_SECONDS = 180;
     private static final Path API = Path.of("..", "tamanoir-core", "service-api", "target");

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,6 +74,7 @@ class ConfigFileTest {
 
     /** Whoever opens a pipe waits for a writer, with all changes of the node behind it. */
     @Test
+    @Tag("process")
     void pipesAreRefusedAtOnce() throws Exception {
         Path pipe = folder.resolve("pipe");
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
@@ -316,6 +318,7 @@ class ConfigFileTest {
     }
 
     @Test
+    @Tag("process")
     void lookingForServicesRunsNoCodeOfTheirs() throws Exception {
         // A process of its own: in this one other tests make instances.
         Process process = new ProcessBuilder(

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.routing.Route;
@@ -53,6 +54,7 @@ class RouteFilesTest {
 
     /** As where somebody has put it there since the path was looked at. */
     @Test
+    @Tag("process")
     void aPipeThatNobodyWritesIsRefusedAtOnce() throws Exception {
         Path pipe = folder.resolve("pipe");
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())

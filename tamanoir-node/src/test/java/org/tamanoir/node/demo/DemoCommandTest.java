@@ -24,6 +24,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 @Tag("once")
+@Tag("process")
 @Timeout(120)
 class DemoCommandTest {
     private static final int PATIENCE_S = 40;

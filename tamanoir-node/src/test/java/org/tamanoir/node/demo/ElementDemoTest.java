@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Tag;
@@ -11,11 +13,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.node.Main;
+import org.tamanoir.node.Program;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** {@code demo --element}, with three nodes in processes of their own. */
 @Tag("once")
+@Tag("process")
 @Timeout(300)
 class ElementDemoTest {
     private final StringWriter out = new StringWriter();
@@ -31,10 +35,18 @@ class ElementDemoTest {
     @Test
     void aStreamGoesOnWithoutTheKilledUnitInEachOrder() throws Exception {
         Path png = folder.resolve("steps.png");
-        int code = run("demo", "--element", "--json", "--output", png.toString());
-
-        assertThat(code).as("%s%s", out, err).isZero();
-        JsonNode report = new JsonMapper().readTree(out.toString());
+        Path log = folder.resolve("log");
+        Process demo = Program.sharing(Program.builder("demo", "--element", "--json", "--output", png.toString()))
+                .redirectError(log.toFile())
+                .start();
+        String said;
+        try {
+            said = new String(demo.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(demo.waitFor()).as("%s%s", said, Files.readString(log)).isZero();
+        } finally {
+            demo.destroy(); // in order: it ends its nodes
+        }
+        JsonNode report = new JsonMapper().readTree(said);
         assertThat(report.get("right").asBoolean()).isTrue();
         assertThat(report.get("phases").values())
                 .extracting(phase -> phase.get("order").asString())

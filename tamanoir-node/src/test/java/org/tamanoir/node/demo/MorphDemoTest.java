@@ -23,6 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** {@code demo --morph}: five chains on a real node. */
 @Tag("once")
+@Tag("process")
 @Timeout(240)
 class MorphDemoTest {
     private static final int PATIENCE_S = 40;

@@ -42,6 +42,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The commands with whole nodes between them. */
 @Tag("once")
+@Tag("process")
 class ElementCommandsTest {
     private static final Pattern LISTENING = Pattern.compile("listening on (\\S+)");
     private static final int PACKETS = 900;

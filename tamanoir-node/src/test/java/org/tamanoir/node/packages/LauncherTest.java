@@ -7,11 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The programs that start Java, as a shell runs them. */
+@Tag("process")
 @Timeout(120)
 class LauncherTest {
     private static final Path SOURCES = Path.of("src").toAbsolutePath();

@@ -28,6 +28,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 @Tag("once")
+@Tag("process")
 class ReflectCommandTest {
     private static final String TOKEN = "0123456789abcdef";
 

@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -122,6 +123,7 @@ class ArenaNodeTest {
     }
 
     @Test
+    @Tag("process")
     void theDocumentedProgramReadsIt() throws Exception {
         Matcher program = PYTHON.matcher(Files.readString(DOCUMENT));
         assertThat(program.find()).isTrue();

@@ -25,6 +25,7 @@ import org.tamanoir.services.Monitor;
 
 /** The dashboard of a node under load, in a browser. */
 @Tag("once")
+@Tag("process")
 @Timeout(300)
 class DashboardBrowserTest {
     private static final String NAME = "org.example.Mark";

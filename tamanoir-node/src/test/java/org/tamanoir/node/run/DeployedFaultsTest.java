@@ -40,6 +40,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Repositories and nodes that die, as by kill -9, while code is on its way. */
 @Tag("once")
+@Tag("process")
 @Timeout(120)
 class DeployedFaultsTest {
     private static final String NAME = "org.example.Mark";

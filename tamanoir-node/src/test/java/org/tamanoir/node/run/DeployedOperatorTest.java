@@ -28,6 +28,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What operators do with services while streams run them. */
+@Tag("process")
 @Timeout(120)
 class DeployedOperatorTest {
     private static final String NAME = "org.example.Mark";

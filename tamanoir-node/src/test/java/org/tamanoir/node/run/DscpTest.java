@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,6 +30,8 @@ import org.tamanoir.services.Monitor;
 import org.tamanoir.support.Tiers;
 
 /** Code points of packets that leave a node, in a capture of the loopback interface. */
+@Tag("process")
+@Tag("namespace")
 @Timeout(120)
 class DscpTest {
     private static final int PACKETS = 60;

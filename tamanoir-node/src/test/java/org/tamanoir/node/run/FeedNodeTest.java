@@ -6,12 +6,14 @@ import static org.tamanoir.support.Waiting.eventually;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.support.Namespaces;
 
 /** A whole node that follows the routes of its network namespace. */
+@Tag("namespace")
 @Timeout(120)
 class FeedNodeTest {
     @TempDir

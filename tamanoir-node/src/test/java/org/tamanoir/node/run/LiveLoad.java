@@ -33,8 +33,11 @@ final class LiveLoad implements AutoCloseable {
     /** Nothing takes this long unless it hangs, also where several JVMs start meanwhile. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
+    /** Packets of a short stream: some tens of connections begin and end each second. */
+    private static final int SHORT_STREAM = 20;
+
     /** Between two packets of a sender: leaves processors to the nodes' starts. */
-    private static final long PACE_NS = 200_000;
+    private static final long PACE_NS = 1_000_000;
 
     private final AnepReceiver receiver;
     /** Packets that came, by stream; of TCP the number that comes next. */
@@ -121,7 +124,7 @@ final class LiveLoad implements AutoCloseable {
                 while (!stopped) {
                     int stream = streams.incrementAndGet();
                     try (AnepSender to = AnepSender.tcp(tcp)) {
-                        int sent = send(to, packets, stream, 100);
+                        int sent = send(to, packets, stream, SHORT_STREAM);
                         to.finish();
                         await(stream, sent);
                     }
@@ -166,7 +169,7 @@ final class LiveLoad implements AutoCloseable {
                 throw new IllegalStateException(
                         "stream " + stream + ": " + come(stream) + " packets came, " + packets + " were awaited");
             }
-            LockSupport.parkNanos(100_000);
+            LockSupport.parkNanos(PACE_NS);
         }
     }
 

@@ -51,6 +51,7 @@ import org.tamanoir.transport.LinuxThreadRanks;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+@Tag("process")
 @Timeout(120)
 class NodeProcessTest {
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();

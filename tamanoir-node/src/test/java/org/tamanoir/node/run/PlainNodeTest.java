@@ -19,6 +19,7 @@ import org.tamanoir.support.Tiers;
 
 /** A whole node whose rules for plain IP change with its configuration. */
 @Tag("once")
+@Tag("namespace")
 @Timeout(120)
 class PlainNodeTest {
     private static final String VOICE = "{match: {protocol: udp, ports: 5004}, service: org.tamanoir.services.Monitor}";

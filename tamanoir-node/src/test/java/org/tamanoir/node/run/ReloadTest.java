@@ -31,15 +31,19 @@ import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.node.Program;
 import org.tamanoir.node.Programs;
 import org.tamanoir.support.NotifyReceiver;
+import org.tamanoir.support.Seeds;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Nodes as processes that read their configuration again. */
+@Tag("process")
 @Timeout(300)
 class ReloadTest {
     private static final String ROUTE = "  - {to: 10.1.0.0/16, via: \"127.0.0.1:%d\", kind: host}\n";
     private static final String QOS = "qos: {classes: [{name: all}], pre: {discipline: wfq}}\n";
-    private static final String RELOADS = System.getProperty("tamanoir.reloads", "100");
+
+    /** Three times all combinations of what the reloads change; {@code -Dtamanoir.reloads=N} for another number. */
+    private static final int RELOADS = Integer.getInteger("tamanoir.reloads", Seeds.scaled(24));
 
     @TempDir
     Path folder;
@@ -93,15 +97,14 @@ class ReloadTest {
 
     @Test
     @Tag("once")
-    void underLoadAHundredReloadsLoseNothing() throws Exception {
+    void underLoadReloadsLoseNothing() throws Exception {
         try (LiveLoad load = new LiveLoad()) {
             String far =
                     "  - {to: 10.0.0.0/24, via: \"127.0.0.1:" + load.address().getPort() + "\", kind: host}\n";
             write(base("routes:\n" + far));
             start();
             load.start(node, 1, true);
-            int reloads = Integer.parseInt(RELOADS);
-            for (int i = 0; i < reloads; i++) {
+            for (int i = 0; i < RELOADS; i++) {
                 String changed = "routes:\n" + far + ROUTE.formatted(5_000 + i)
                         + "services: [{name: Monitor, config: {mark: " + i % 8 + "}, failure-policy: " + policy(i)
                         + "}]\n" + (isScheduled(i) ? QOS : "");
@@ -115,7 +118,7 @@ class ReloadTest {
                 }
                 assertThat(reloaded()).as("reload %d", i).containsExactlyElementsOf(wanted);
             }
-            assertHas(reloads - 1);
+            assertHas(RELOADS - 1);
             load.awaitMore(2);
             long came = load.finish();
             node.terminate();

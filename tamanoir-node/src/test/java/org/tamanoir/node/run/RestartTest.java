@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.HttpURLConnection;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -33,12 +32,16 @@ import org.tamanoir.transport.UdpSockets;
 import tools.jackson.databind.JsonNode;
 
 /** Nodes as processes, each of which takes the place of the one before it. */
+@Tag("process")
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class RestartTest {
     /** {@code -Dtamanoir.restarts=50} for the whole. */
     private static final int RESTARTS = Integer.getInteger("tamanoir.restarts", 3);
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** Between two questions to the admin API: leaves processors to the nodes' starts. */
+    private static final long PACE_NS = 2_000_000;
 
     @TempDir
     Path folder;
@@ -123,20 +126,21 @@ class RestartTest {
 
         void ask(String url) {
             Thread asking = new Thread(() -> {
-                HttpRequest request = HttpRequest.newBuilder(URI.create(url))
-                        .timeout(PATIENCE)
-                        .build();
                 while (!stopped) {
                     try {
-                        int status = HttpClient.newHttpClient()
-                                .send(request, HttpResponse.BodyHandlers.discarding())
-                                .statusCode();
-                        if (status != 200) {
-                            failures.add("status " + status);
+                        HttpURLConnection connection =
+                                (HttpURLConnection) URI.create(url).toURL().openConnection();
+                        connection.setRequestProperty("Connection", "close");
+                        connection.setConnectTimeout((int) PATIENCE.toMillis());
+                        connection.setReadTimeout((int) PATIENCE.toMillis());
+                        if (connection.getResponseCode() != 200) {
+                            failures.add("status " + connection.getResponseCode());
                         }
-                    } catch (IOException | InterruptedException e) {
+                        connection.disconnect();
+                    } catch (IOException e) {
                         failures.add(e.toString());
                     }
+                    LockSupport.parkNanos(PACE_NS);
                 }
             });
             thread = asking;

@@ -32,6 +32,7 @@ import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.services.Monitor;
 
 /** Spans of real streams, as a collector of OpenTelemetry gets them. */
+@Tag("process")
 @Timeout(120)
 @SuppressWarnings("try") // The node runs until it is closed.
 class SpansNodeTest {

@@ -23,6 +23,7 @@ import tools.jackson.databind.JsonNode;
 
 /** A whole node whose datagrams leave through a tree of HTB, which sorts them by their code points. */
 @Tag("once")
+@Tag("namespace")
 @Timeout(120)
 class TrafficControlNodeTest {
     private static final int PORT = 3322;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.support.Waiting;
@@ -34,6 +35,7 @@ class PlanReaderTest {
 
     /** Whoever opens a pipe waits for a writer. */
     @Test
+    @Tag("process")
     void aPipeIsNoPlan(@TempDir Path folder) throws Exception {
         Path pipe = folder.resolve("pipe");
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())

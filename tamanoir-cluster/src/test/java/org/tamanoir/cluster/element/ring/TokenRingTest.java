@@ -19,10 +19,12 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.cluster.element.Token;
 
 /** Three units and a distributor on real sockets. */
+@Tag("process")
 class TokenRingTest {
     static final byte[] KEY = "a key of 16 byte".getBytes(StandardCharsets.US_ASCII);
 

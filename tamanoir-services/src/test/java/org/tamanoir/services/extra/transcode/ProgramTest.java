@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Random;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +32,7 @@ import org.tamanoir.support.Tiers;
 import org.tamanoir.testkit.ServiceHarness;
 
 /** Programs that are everywhere, as codecs that work and as such that do not. */
+@Tag("process")
 @Timeout(120)
 class ProgramTest {
     @TempDir

@@ -7,15 +7,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.RecordView;
+import org.tamanoir.support.Seeds;
 
 /** Generated code and closures say what dev.cel's runtime says, of random expressions over random records of random formats. */
 @Tag("once")
 class ExpressionDifferentialTest {
-    private static final int EXPRESSIONS = 1_500;
+    private static final int EXPRESSIONS = Seeds.scaled(500);
     private static final int RECORDS = 12;
     private static final String[] COMPARISONS = {"==", "!=", "<", "<=", ">", ">="};
 
-    private final long seed = Long.getLong("seed", System.nanoTime());
+    private final long seed = Seeds.ofCommit(ExpressionDifferentialTest.class);
     private final Random random = new Random(seed);
     private int variables;
 
