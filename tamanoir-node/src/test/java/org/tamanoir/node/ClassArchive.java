@@ -64,6 +64,7 @@ public final class ClassArchive {
     private static final class OfBuild {
         static final List<String> OPTIONS = options();
 
+        @SuppressWarnings("try") // the lock is held, and nothing else done with it
         private static List<String> options() {
             try {
                 Path folder = ROOT.resolve(key());
