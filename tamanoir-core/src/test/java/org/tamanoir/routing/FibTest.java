@@ -11,32 +11,27 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.support.Seeds;
 
 /** Tables that are changed in place. {@code -Dtamanoir.fib.updates=1000000} makes more changes. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class FibTest {
     private static final int UPDATES = Integer.getInteger("tamanoir.fib.updates", Seeds.scaled(2_500));
     private static final long SEED = Seeds.ofCommit(FibTest.class);
 
     /** Routes of a large table that tests have in common, which leave model and table equal. */
-    private static RandomRoutes common;
+    private RandomRoutes common;
 
-    private static RoutingTable commonTable;
+    private RoutingTable commonTable;
 
     @BeforeAll
-    static void makeTable() {
+    void makeTable() {
         common = new RandomRoutes(SEED);
         commonTable = largeTable(common, false);
-    }
-
-    @AfterAll
-    static void forgetTable() {
-        common = null;
-        commonTable = null;
     }
 
     /** Returns a table that is large in both families, which the model has too. */
