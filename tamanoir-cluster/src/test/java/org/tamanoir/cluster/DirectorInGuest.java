@@ -221,7 +221,10 @@ class DirectorInGuest {
             stream = stream();
             assertPasses(stream, ask(stream));
         }
-        Awaitility.await().atMost(PATIENCE).pollInterval(LOOK).until(() -> connections().contains("TCP 10.99.0.1:3322 1"));
+        Awaitility.await()
+                .atMost(PATIENCE)
+                .pollInterval(LOOK)
+                .until(() -> connections().contains("TCP 10.99.0.1:3322 1"));
         List<String> before = connections();
         assertThat(in(() -> Director.plan(config(), Ipvs.open())).isEmpty()).isTrue();
         try (Director director = started()) {

@@ -5,7 +5,6 @@ import com.sun.jna.Platform;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -115,8 +114,7 @@ public final class Namespaces implements AutoCloseable {
         inside(whole, () -> {
             for (String setting : SETTINGS) {
                 String[] nameAndValue = setting.split("=");
-                Files.writeString(
-                        Path.of("/proc/sys/net", nameAndValue[0]), nameAndValue[1], StandardOpenOption.WRITE);
+                Files.writeString(Path.of("/proc/sys/net", nameAndValue[0]), nameAndValue[1], StandardOpenOption.WRITE);
             }
             return "";
         });
@@ -148,7 +146,8 @@ public final class Namespaces implements AutoCloseable {
         batch(
                 namespace,
                 Stream.of(addresses)
-                        .map(address -> "addr add " + address + " dev " + device + (address.contains(":") ? " nodad" : ""))
+                        .map(address ->
+                                "addr add " + address + " dev " + device + (address.contains(":") ? " nodad" : ""))
                         .toArray(String[]::new));
     }
 
@@ -170,8 +169,8 @@ public final class Namespaces implements AutoCloseable {
         batch(
                 namespace,
                 Stream.of(addresses)
-                        .map(address -> "neigh replace " + address + " lladdr " + link[2] + " dev " + device
-                                + " nud permanent")
+                        .map(address ->
+                                "neigh replace " + address + " lladdr " + link[2] + " dev " + device + " nud permanent")
                         .toArray(String[]::new));
     }
 
@@ -287,9 +286,9 @@ public final class Namespaces implements AutoCloseable {
                     process.destroyForcibly();
                 }
                 if (!ended || process.exitValue() != 0) {
-                    throw new IllegalStateException(
-                            command + ": " + (ended ? "status " + process.exitValue() : "not done in " + PATIENCE_S + " s")
-                                    + ": " + Files.readString(output) + Files.readString(errors));
+                    throw new IllegalStateException(command + ": "
+                            + (ended ? "status " + process.exitValue() : "not done in " + PATIENCE_S + " s") + ": "
+                            + Files.readString(output) + Files.readString(errors));
                 }
                 return Files.readString(output);
             } finally {
