@@ -133,7 +133,7 @@ class ArchitectureTest {
             .resideInAPackage("org.tamanoir.platform..")
             .should()
             .onlyDependOnClassesThat()
-            .resideInAnyPackage("org.tamanoir.platform..", JDK, ANNOTATIONS);
+            .resideInAnyPackage("org.tamanoir.platform..", JDK, "com.sun.management..", ANNOTATIONS);
 
     @ArchTest
     static final ArchRule plainRulesKnowNoSockets = classes()
