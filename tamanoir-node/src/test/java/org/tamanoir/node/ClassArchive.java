@@ -223,7 +223,8 @@ public final class ClassArchive {
         /** The folder, whether to load all classes, then the arguments of the program. */
         public static void main(String[] arguments) throws Exception {
             if (Boolean.parseBoolean(arguments[1])) {
-                String[] own = Files.readString(Path.of(arguments[0], CLASS_PATH)).split(File.pathSeparator);
+                String[] own =
+                        Files.readString(Path.of(arguments[0], CLASS_PATH)).split(File.pathSeparator);
                 for (String jar : own) {
                     load(Path.of(jar));
                 }

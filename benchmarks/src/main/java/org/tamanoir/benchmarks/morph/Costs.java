@@ -23,8 +23,8 @@ final class Costs {
             for (int i = 0; i < settings.records(); i++) {
                 work.run(i);
             }
-            rounds.add(
-                    (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - before) / (double) settings.records());
+            rounds.add((ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - before)
+                    / (double) settings.records());
         }
         return Numbers.median(rounds.subList(warm, rounds.size()));
     }

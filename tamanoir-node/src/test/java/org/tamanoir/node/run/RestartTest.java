@@ -217,7 +217,9 @@ class RestartTest {
 
     private void assertRefused(String why, String... more) throws Exception {
         String[] words = Stream.concat(
-                        Stream.of("node", "--config", folder.resolve("node.yaml").toString()), Stream.of(more))
+                        Stream.of(
+                                "node", "--config", folder.resolve("node.yaml").toString()),
+                        Stream.of(more))
                 .toArray(String[]::new);
         StringWriter out = new StringWriter();
         int code = Programs.run(new PrintWriter(out, true), words);
