@@ -55,6 +55,9 @@ public final class ClassArchive {
     private static final Path ROOT = Path.of("target", "class-archive").toAbsolutePath();
     private static final String CLASS_PATH = "class.path";
     private static final String CLASSES = "classes.jsa";
+    /** Newer JVMs call it an error, on standard output, that an option opens native access: they use the classes. */
+    private static final String QUIET = "-Xlog:cds=off,cds+dynamic=off";
+
     private static final Duration KEPT = Duration.ofHours(1);
     private static final int PATIENCE_S = 120;
 
@@ -101,6 +104,7 @@ public final class ClassArchive {
         try {
             return List.of(
                     "-XX:SharedArchiveFile=" + folder.resolve(CLASSES),
+                    QUIET,
                     "-cp",
                     Files.readString(folder.resolve(CLASS_PATH)));
         } catch (IOException e) {
@@ -167,7 +171,7 @@ public final class ClassArchive {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-XX:ArchiveClassesAtExit=" + part);
-        command.add("-Xlog:cds=off,cds+dynamic=off");
+        command.add(QUIET);
         command.addAll(jvm);
         command.addAll(List.of("-cp", classPath, Load.class.getName(), folder.toString(), String.valueOf(hasAll)));
         command.addAll(List.of(

@@ -21,6 +21,8 @@ final class Run {
     private static final long PROGRESS_S = 10;
     private static final long CHANGE_MS = 5000;
     private static final int MIN_CHANGES = 9;
+    /** A short run is looked at more often than each second, so that its plots have lines. */
+    private static final int MIN_SAMPLES = 12;
     /** A stream may wait for a class that comes last for a change, for a far end that stalls, for a busy machine. */
     private static final long STANDS_NS = 60_000_000_000L;
 
@@ -148,7 +150,7 @@ final class Run {
             Threads.pause(0.05);
             return;
         }
-        nextSampleNs = now + SECOND_NS;
+        nextSampleNs = now + Math.min(SECOND_NS, (long) (seconds * SECOND_NS / MIN_SAMPLES));
         try {
             node.requireAlive();
             Sample sample = Sample.of(node, (now - beganNs) / 1e9, bed.flows.verifiedBytes());

@@ -11,7 +11,7 @@ import java.util.function.ToDoubleFunction;
 import org.tamanoir.benchmarks.report.Plot;
 import org.tamanoir.benchmarks.report.Series;
 
-/** The samples of a run: one a second, every second one left out when there are too many. One thread. */
+/** The samples of a run: one a second or more, every second one left out when there are too many. One thread. */
 final class Samples {
     private static final int MAX_SAMPLES = 1 << 13;
     private static final double MEGA = 1e6;

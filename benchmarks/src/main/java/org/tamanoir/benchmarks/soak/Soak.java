@@ -22,6 +22,7 @@ import picocli.CommandLine.Option;
                 + "it. Exit code 1: something was lost, altered, or left over; its --seed and the first difference are "
                 + "printed. Needs Linux.")
 public final class Soak extends CheckedCommand {
+    private static final double MIN_MINUTES = 0.05;
     private static final double MAX_MINUTES = 24 * 60;
     private static final int MAX_STREAMS = 256;
 
@@ -36,7 +37,7 @@ public final class Soak extends CheckedCommand {
             "-XX:MaxDirectMemorySize=512m",
             "-Dtamanoir.poisonBuffers=true");
 
-    @Option(names = "--minutes", description = "For how long, 0.2 to 1440; a fifth of it, 30 s at most, is warm-up.")
+    @Option(names = "--minutes", description = "For how long, 0.05 to 1440; a fifth of it, 30 s at most, is warm-up.")
     private double minutes = 3;
 
     @Option(names = "--seed", description = "Of everything that is chosen by chance; without: another each time.")
@@ -59,7 +60,7 @@ public final class Soak extends CheckedCommand {
 
     @Override
     public Integer call() throws Exception {
-        require(minutes >= 0.2 && minutes <= MAX_MINUTES, "--minutes " + minutes + ": 0.2 to 1440");
+        require(minutes >= MIN_MINUTES && minutes <= MAX_MINUTES, "--minutes " + minutes + ": 0.05 to 1440");
         require(streams >= 1 && streams <= MAX_STREAMS, "--streams " + streams + ": 1 to " + MAX_STREAMS);
         require(
                 Files.isRegularFile(nodeJar),

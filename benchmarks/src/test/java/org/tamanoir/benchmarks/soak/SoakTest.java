@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.support.Seeds;
 import picocli.CommandLine;
 
 @Tag("once")
@@ -32,7 +33,16 @@ class SoakTest {
         Assumptions.assumeTrue(hasNode);
 
         int code = new CommandLine(new Soak())
-                .execute("--minutes", "0.2", "--seed", "13", "--node-jar", NODE.toString(), "--out", folder.toString());
+                .execute(
+                        "--minutes",
+                        String.valueOf(Seeds.scaled(1) * 0.05), // traffic goes as fast as it can: it is processor time
+                        "--seed",
+                        String.valueOf(Seeds.ofCommit(SoakTest.class)),
+                        "--node-jar",
+                        NODE.toString(),
+                        "--jvm=-XX:TieredStopAtLevel=1",
+                        "--out",
+                        folder.toString());
 
         assertThat(code).isZero();
         for (String plot : List.of("memory", "threads", "held", "rate")) {
@@ -50,6 +60,6 @@ class SoakTest {
         int code = new CommandLine(new Soak()).setErr(new PrintWriter(said)).execute("--minutes", "0");
 
         assertThat(code).isEqualTo(CommandLine.ExitCode.USAGE);
-        assertThat(said.toString()).contains("--minutes 0.0: 0.2 to 1440");
+        assertThat(said.toString()).contains("--minutes 0.0: 0.05 to 1440");
     }
 }

@@ -2,8 +2,9 @@ package org.tamanoir.node.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.file.Files;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.tamanoir.node.Program;
+import org.tamanoir.node.Programs;
 import org.tamanoir.node.config.ConfigFile;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Problems;
@@ -215,23 +216,14 @@ class RestartTest {
     }
 
     private void assertRefused(String why, String... more) throws Exception {
-        Process refused = Program.builder(Stream.concat(
-                                Stream.of(
-                                        "node",
-                                        "--config",
-                                        folder.resolve("node.yaml").toString()),
-                                Stream.of(more))
-                        .toArray(String[]::new))
-                .redirectErrorStream(true)
-                .start();
-        nodes.add(refused);
-        try (BufferedReader out = refused.inputReader()) {
-            assertThat(out.lines().filter(line -> !line.contains(" INFO ")).toList())
-                    .hasSize(1)
-                    .first()
-                    .asString()
-                    .contains(why);
-        }
-        assertThat(refused.waitFor()).isEqualTo(2);
+        String[] words = Stream.concat(
+                        Stream.of(
+                                "node", "--config", folder.resolve("node.yaml").toString()),
+                        Stream.of(more))
+                .toArray(String[]::new);
+        StringWriter out = new StringWriter();
+        int code = Programs.run(new PrintWriter(out, true), words);
+        assertThat(out.toString().lines()).singleElement().asString().contains(why);
+        assertThat(code).isEqualTo(2);
     }
 }
