@@ -80,7 +80,8 @@ class UdpMutationTest {
                 UdpTestNode node = UdpTestNode.start(kind)) {
             // What survives goes to one sink, whatever port it names: no other program hears of it.
             node.via("0.0.0.0/0", sink.address(), Transport.UDP)
-                    .toHost("10.99.0.0/16", receiver.address(), Transport.UDP)
+                    // No damage to another destination leads there.
+                    .toHost("198.51.100.7/32", receiver.address(), Transport.UDP)
                     .service(GOOD, (service, packet) -> {
                         packet.setClassOfService(1);
                         return Verdict.FORWARD;
@@ -92,7 +93,7 @@ class UdpMutationTest {
                         return packet.sequence() % 2 == 0 ? Verdict.FORWARD : service.answer(packet);
                     });
             List<byte[]> templates = templates(sink);
-            PacketBuilder builder = UdpTestNode.builder(UdpTestNode.at("10.99.0.1", 5), GOOD, 1);
+            PacketBuilder builder = UdpTestNode.builder(UdpTestNode.at("198.51.100.7", 5), GOOD, 1);
             for (int round = 0; round < ROUNDS; round++) {
                 List<byte[]> damaged = new ArrayList<>();
                 for (int i = 0; i < DAMAGED_A_ROUND; i++) {
