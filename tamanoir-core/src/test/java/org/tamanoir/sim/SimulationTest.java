@@ -16,7 +16,7 @@ import org.tamanoir.support.Seeds;
 class SimulationTest {
     private static final Long SEED = Long.getLong("tamanoir.sim.seed");
     private static final int SCHEDULES =
-            SEED != null ? 1 : Integer.getInteger("tamanoir.sim.schedules", Seeds.scaled(500));
+            SEED != null ? 1 : Integer.getInteger("tamanoir.sim.schedules", Seeds.scaled(300));
     private static final int WITHOUT_RUNS = Math.max(1, SCHEDULES / 10);
 
     /** Enough for each kind of schedule, one of which comes once in 25 seeds. */
