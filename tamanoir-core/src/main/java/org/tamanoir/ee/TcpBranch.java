@@ -323,6 +323,9 @@ final class TcpBranch implements Ingress, Instance.Owner, StreamInstance.Flow, S
     public void leaveBehind(DropReason reason) {
         synchronized (this) {
             dropInbox(reason);
+            if (abandoned) {
+                dropAnswers(instance.traffic); // The trunk has ended, and counts no more.
+            }
         }
         String why = "service " + thread.definition().label() + " does not return";
         trunk.instance.loop.execute(() -> trunk.instance.abort(reason, why));
