@@ -190,6 +190,7 @@ final class TcpBranch implements Ingress, Instance.Owner, StreamInstance.Flow, S
                 () -> hasLingered = true);
         waits.await(() -> {
             instance.ways.relayReplies(this);
+            path.publish(0); // What links have granted since the input ended has left.
             linger.watch();
             return hasLingered || instance.ways.repliesEnded();
         });
