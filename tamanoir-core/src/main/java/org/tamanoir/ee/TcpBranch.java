@@ -190,6 +190,7 @@ final class TcpBranch implements Ingress, Instance.Owner, StreamInstance.Flow, S
                 () -> hasLingered = true);
         waits.await(() -> {
             instance.ways.relayReplies(this);
+            path.publish(0); // What links have granted since the input ended has left.
             linger.watch();
             return hasLingered || instance.ways.repliesEnded();
         });
@@ -323,6 +324,9 @@ final class TcpBranch implements Ingress, Instance.Owner, StreamInstance.Flow, S
     public void leaveBehind(DropReason reason) {
         synchronized (this) {
             dropInbox(reason);
+            if (abandoned) {
+                dropAnswers(instance.traffic); // The trunk has ended, and counts no more.
+            }
         }
         String why = "service " + thread.definition().label() + " does not return";
         trunk.instance.loop.execute(() -> trunk.instance.abort(reason, why));

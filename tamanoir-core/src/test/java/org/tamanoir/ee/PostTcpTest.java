@@ -8,6 +8,7 @@ import static org.tamanoir.support.Waiting.eventually;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -290,6 +291,27 @@ class PostTcpTest extends TcpNodeTesting {
             sink.awaitEnds();
         }
         node.settle().assertDrops(Map.of());
+    }
+
+    @Test
+    void whatHasLeftIsHeldNoMoreThoughTheStreamWaitsForReplies() throws Exception {
+        settings.lingerTimeout = Duration.ofHours(1);
+        ServerSocketChannel silent = keep(ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0)));
+        TestNode node = node(TestServices.MARK, TestServices.define("second", PassOn::new))
+                .toHost((InetSocketAddress) silent.getLocalAddress());
+        node.environment.qos(PostConfig.of("fifo", 40_000, 3000, 1));
+        try (AnepSender sender = AnepSender.tcp(node.address())) {
+            sender.send(TestServices.packets("mark"), payload(0, 1000));
+            for (int i = 1; i < 20; i++) {
+                sender.send(TestServices.packets("second"), payload(i, 1000));
+            }
+            sender.finish(); // Most wait for the link yet.
+            eventually().until(() -> node.traffic().packetsOut() == 20);
+            eventually().untilAsserted(node::assertConserved);
+            assertThat(node.environment.instances()).hasSize(2);
+            silent.close();
+        }
+        node.settle().assertConserved();
     }
 
     @Test

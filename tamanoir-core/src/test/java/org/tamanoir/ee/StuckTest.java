@@ -338,6 +338,40 @@ class StuckTest extends TcpNodeTesting {
     }
 
     @Test
+    void anAnswerThatAStreamNeverTookIsCountedWhenItsTwoServicesHang() throws Exception {
+        AtomicBoolean bothHang = new AtomicBoolean();
+        ServiceDefinition spinner = spinner(Place.PROCESS);
+        ServiceDefinition second = define("second", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) {
+                if (TestSink.number(packet) == 13) {
+                    bothHang.set(true);
+                    spin();
+                }
+                while (!hangs && !released) {
+                    Thread.onSpinWait(); // Then nobody takes the answer any more.
+                }
+                return Verdict.REPLY;
+            }
+        });
+        TestSink sink = sink();
+        TestNode node = node(spinner, second).toHost(sink.address());
+        try (SocketChannel stuck = connect(node)) {
+            stuck.write(ByteBuffer.wrap(UdpTestNode.bytes(packets("spin").build(number(1)))));
+            for (int each : new int[] {1, 13}) {
+                stuck.write(ByteBuffer.wrap(UdpTestNode.bytes(packets("second").build(number(each)))));
+            }
+            stuck.write(ByteBuffer.wrap(UdpTestNode.bytes(packets("spin").build(number(13)))));
+            eventually().untilTrue(bothHang);
+            clock.hurryUntil(() -> node.environment.instances().isEmpty());
+            assertThat(spinner.health().stuck() + second.health().stuck()).isEqualTo(2);
+            node.settle().assertConserved();
+            assertThat(node.dropped(DropReason.PEER_GONE)).isEqualTo(1);
+        }
+        released = true;
+    }
+
+    @Test
     void waitingForANextHopIsNotBeingStuck() throws Exception {
         settings.stuckTimeout = Duration.ofMillis(300);
         settings.connectTimeout = Duration.ofSeconds(1);

@@ -55,6 +55,7 @@ final class Schedule {
     /** Drops that end no TCP stream: whoever misses a packet of a stream that finished finds it here. */
     private static final Set<DropReason> OF_ONE_PACKET = EnumSet.of(
             DropReason.SERVICE_FAILURE,
+            DropReason.QUARANTINED,
             DropReason.UNKNOWN_SERVICE,
             DropReason.DEPLOYMENT_FAILED,
             DropReason.NO_INSTANCE,

@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.support.Seeds;
 
 /**
@@ -36,6 +38,13 @@ class SimulationTest {
     @Test
     void everyScheduleKeepsWhatTheNodePromises() throws Exception {
         assertThat(failures(SimulationRunner.run(first, SCHEDULES, 5))).isEmpty();
+    }
+
+    /** Plays always what failed once, and was mended: an answer in a branch's ring, when its stream was given up first. */
+    @ParameterizedTest
+    @ValueSource(longs = {5555862})
+    void aSeedThatFailedOnceDoesSoNoMore(long seed) throws Exception {
+        assertThat(failures(SimulationRunner.run(seed, 1, 1))).isEmpty();
     }
 
     @Test
