@@ -373,8 +373,8 @@ class StuckTest extends TcpNodeTesting {
 
     @Test
     void waitingForANextHopIsNotBeingStuck() throws Exception {
-        settings.stuckTimeout = Duration.ofMillis(300);
-        settings.connectTimeout = Duration.ofSeconds(1);
+        settings.stuckTimeout = Duration.ofSeconds(1);
+        settings.connectTimeout = Duration.ofMillis(2500);
         TestNode node = node(TestServices.MARK).toHost(nobody());
         try (AnepSender sender = sender(node)) {
             sender.send(packets("mark"), number(1));

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -90,7 +91,10 @@ class LocalSocketTest {
             }
         });
         waiting.start();
-        eventually().until(() -> waiting.getStackTrace()[0].getMethodName().equals("poll"));
+        eventually()
+                .until(() -> Arrays.stream(waiting.getStackTrace()) // empty before the thread runs
+                        .limit(1)
+                        .anyMatch(frame -> frame.getMethodName().equals("poll")));
         listener.close();
         assertThat(end.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo("closed");
     }
