@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -17,8 +18,8 @@ import org.junit.platform.launcher.TestPlan;
  * Reports what the build's own report leaves out: prints why each skipped test was skipped, and writes for each class
  * the file {@code target/test-reports/CLASS}. Its first line has wall-clock milliseconds, milliseconds of processor
  * time of this JVM and of its processes that have ended, and the number of tests; each further line a number of skipped
- * tests and the reason. Fields are parted by tabs. {@code .ci/times} and {@code .ci/left-out} print the reports together.
- * Found as a service.
+ * tests and the reason. Fields are parted by tabs. Where a JVM runs a class again, since a test of it failed, that adds to
+ * the times. {@code .ci/times} and {@code .ci/left-out} print the reports together. Found as a service.
  *
  * <p>Thread contract: JUnit calls it from one thread; a JVM runs one class at a time.
  */
@@ -26,6 +27,22 @@ public final class ClassReports implements TestExecutionListener {
     private static final Path STAT = Path.of("/proc/self/stat");
     private static final Path FOLDER = Path.of("target", "test-reports");
     private static final int MS_PER_TICK = 10; // USER_HZ is 100 on all of Linux's architectures
+
+    /** What this JVM has written, by class; a repetition has a listener of its own. */
+    private static final Map<String, Report> WRITTEN = new HashMap<>();
+
+    /** What is written of a class; {@code skipped} has the number of tests by reason. */
+    private record Report(long wallMs, long cpuMs, int tests, Map<String, Integer> skipped) {
+        Report repeated(Report again) {
+            return new Report(wallMs + again.wallMs, cpuMs + again.cpuMs, tests, skipped);
+        }
+
+        List<String> lines() {
+            List<String> lines = new ArrayList<>(List.of(wallMs + "\t" + cpuMs + "\t" + tests));
+            skipped.forEach((reason, count) -> lines.add(count + "\t" + reason));
+            return lines;
+        }
+    }
 
     private final Map<String, Integer> skipped = new TreeMap<>();
     private TestPlan plan;
@@ -85,10 +102,10 @@ public final class ClassReports implements TestExecutionListener {
 
     private void write(TestIdentifier test, long wallMs, long cpuMs) {
         String name = ((ClassSource) test.getSource().orElseThrow()).getClassName();
-        List<String> lines = new ArrayList<>(List.of(wallMs + "\t" + cpuMs + "\t" + tests));
-        skipped.forEach((reason, count) -> lines.add(count + "\t" + reason));
+        Report report = WRITTEN.merge(
+                name, new Report(wallMs, cpuMs, tests, Map.copyOf(skipped)), (first, again) -> first.repeated(again));
         try {
-            Files.write(Files.createDirectories(FOLDER).resolve(name), lines);
+            Files.write(Files.createDirectories(FOLDER).resolve(name), report.lines());
         } catch (IOException e) {
             System.err.println("no report of " + name + ": " + e);
         }

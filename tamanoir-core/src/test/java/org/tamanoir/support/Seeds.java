@@ -21,12 +21,13 @@ public final class Seeds {
 
     /**
      * Returns the seed to begin with and prints it with the option that plays the test again: {@code -Dtamanoir.seed},
-     * else the first 28 bits of the name of the commit in the working directory, else 1.
+     * else the first 28 bits of the name of the commit in the working directory; 1 where git names none, which is printed.
      *
      * @param test whose seed it is, as it is printed
      */
     public static long ofCommit(Class<?> test) {
-        long seed = Long.getLong(SEED, fromGit());
+        Long given = Long.getLong(SEED);
+        long seed = given != null ? given : fromGit();
         System.out.println(test.getSimpleName() + ": -D" + SEED + "=" + seed);
         return seed;
     }
@@ -43,9 +44,14 @@ public final class Seeds {
                     .start();
             String name = new String(git.getInputStream().readNBytes(7), StandardCharsets.US_ASCII);
             git.getInputStream().close();
-            return git.waitFor(PATIENCE_S, TimeUnit.SECONDS) && name.length() == 7 ? Long.parseLong(name, 16) : 1;
+            if (git.waitFor(PATIENCE_S, TimeUnit.SECONDS) && git.exitValue() == 0) {
+                return Long.parseLong(name, 16);
+            }
+            System.out.println("git rev-parse HEAD names no commit here: each build plays the same seed");
+            return 1;
         } catch (IOException | NumberFormatException e) {
-            return 1; // no git, or no repository: an archive of the sources
+            System.out.println("no commit is known, each build plays the same seed: " + e);
+            return 1;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return 1;

@@ -29,8 +29,8 @@ import org.tamanoir.support.Tiers;
  * <p>Boots once in each JVM, whoever asks again: Surefire runs a test factory anew for each failed test that it repeats.
  */
 public final class Guest {
-    private static final int TIMEOUT_S = 2100; // nodes start slowly under the emulator
-    private static final int AGAIN_TIMEOUT_S = 900;
+    private static final int TIMEOUT_S = 1400; // nodes start slowly under the emulator
+    private static final int AGAIN_TIMEOUT_S = 500;
 
     private static final Path SCRIPTS = Path.of("..", "native", "vm");
     private static final Path FOLDER = Path.of("target", "guest");

@@ -44,8 +44,17 @@ public final class GuestRunner implements TestExecutionListener {
         this.out = out;
     }
 
-    /** See the class. */
-    public static void main(String[] tests) throws IOException {
+    /** See the class; ends with 3 if the tests could not be run to their end. */
+    public static void main(String[] tests) {
+        try {
+            System.exit(run(tests));
+        } catch (Throwable e) { // by itself the JVM would end with 1, as if a test had failed
+            e.printStackTrace();
+            System.exit(3);
+        }
+    }
+
+    private static int run(String[] tests) {
         List<DiscoverySelector> selectors = new ArrayList<>();
         for (String test : tests) {
             selectors.add(selector(test));
@@ -58,7 +67,7 @@ public final class GuestRunner implements TestExecutionListener {
                                 .configurationParameter("junit.jupiter.execution.timeout.default", TIMEOUT)
                                 .build(),
                         runner);
-        System.exit(runner.status());
+        return runner.status();
     }
 
     private static DiscoverySelector selector(String test) {
