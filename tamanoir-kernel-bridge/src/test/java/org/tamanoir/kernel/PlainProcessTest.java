@@ -74,7 +74,10 @@ class PlainProcessTest {
         return net.namespaces()
                 .run(
                         net.router(),
-                        "ip rule; tc filter show dev rc ingress; tc qdisc show dev rc; ls /sys/fs/bpf 2>/dev/null || true");
+                        "ip rule; tc filter show dev rc ingress; tc qdisc show dev rc; "
+                                // Of this namespace alone: other tests pin programs at the same time.
+                                + "ls -d /sys/fs/bpf/tamanoir-" + Namespaces.inode(net.router())
+                                + "-* 2>/dev/null || true");
     }
 
     private static PlainConfig config() {
