@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.net.HttpURLConnection;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +17,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -121,6 +125,11 @@ class RestartTest {
 
     /** Asks the admin API again and again, by a connection of its own each time. */
     private static final class Asking {
+        /** An answer in order; its groups are the announced length and the body, which is ASCII. */
+        private static final Pattern WHOLE = Pattern.compile(
+                "HTTP/1.1 200 .*?\r\nContent-Length: (\\d+)\r\n(?:.*?\r\n)?\r\n(.*)",
+                Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+
         final List<String> failures = new CopyOnWriteArrayList<>();
         private volatile boolean stopped;
         private @Nullable Thread thread;
@@ -129,15 +138,10 @@ class RestartTest {
             Thread asking = new Thread(() -> {
                 while (!stopped) {
                     try {
-                        HttpURLConnection connection =
-                                (HttpURLConnection) URI.create(url).toURL().openConnection();
-                        connection.setRequestProperty("Connection", "close");
-                        connection.setConnectTimeout((int) PATIENCE.toMillis());
-                        connection.setReadTimeout((int) PATIENCE.toMillis());
-                        if (connection.getResponseCode() != 200) {
-                            failures.add("status " + connection.getResponseCode());
+                        String answer = get(URI.create(url));
+                        if (!isWhole(answer)) {
+                            failures.add("answer \"" + answer + "\"");
                         }
-                        connection.disconnect();
                     } catch (IOException e) {
                         failures.add(e.toString());
                     }
@@ -146,6 +150,26 @@ class RestartTest {
             });
             thread = asking;
             asking.start();
+        }
+
+        /**
+         * Sends one request and returns everything that the node answers until it closes the connection. It uses a plain
+         * socket because HttpURLConnection silently repeats a GET whose connection was closed without an answer.
+         */
+        private static String get(URI url) throws IOException {
+            try (Socket socket = new Socket()) {
+                socket.setSoTimeout((int) PATIENCE.toMillis());
+                socket.connect(new InetSocketAddress(url.getHost(), url.getPort()), (int) PATIENCE.toMillis());
+                String request = "GET " + url.getPath() + " HTTP/1.1\r\nHost: " + url.getAuthority()
+                        + "\r\nConnection: close\r\n\r\n";
+                socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+                return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            }
+        }
+
+        private static boolean isWhole(String answer) {
+            Matcher matcher = WHOLE.matcher(answer);
+            return matcher.matches() && matcher.group(2).length() == Integer.parseInt(matcher.group(1));
         }
 
         void end() throws InterruptedException {
