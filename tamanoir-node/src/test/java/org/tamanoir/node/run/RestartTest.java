@@ -2,6 +2,7 @@ package org.tamanoir.node.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.node.Program;
 import org.tamanoir.node.Programs;
 import org.tamanoir.node.config.ConfigFile;
 import org.tamanoir.node.config.NodeConfigBuilder;
@@ -230,7 +232,7 @@ class RestartTest {
     @Tag("once")
     void whatCannotBeTakenOverIsOneLine() throws Exception {
         write(1);
-        assertRefused("no node hands over at", "--take-over");
+        assertProcessRefused("no node hands over at", "--take-over");
         LiveProcess running = start();
         assertRefused("a node listens there already: start this one with --take-over");
         assertRefused("the other configuration has other addresses", "--take-over", "--tcp", "127.0.0.2:0");
@@ -239,15 +241,31 @@ class RestartTest {
         assertThat(running.process.isAlive()).isTrue();
     }
 
+    /** Starts a process, of which everything a user sees is one line beside what is logged as INFO. */
+    private void assertProcessRefused(String why, String... more) throws Exception {
+        Process refused = Program.builder(words(more)).redirectErrorStream(true).start();
+        nodes.add(refused);
+        try (BufferedReader out = refused.inputReader()) {
+            assertThat(out.lines().filter(line -> !line.contains(" INFO ")).toList())
+                    .singleElement()
+                    .asString()
+                    .contains(why);
+        }
+        assertThat(refused.waitFor()).isEqualTo(2);
+    }
+
     private void assertRefused(String why, String... more) throws Exception {
-        String[] words = Stream.concat(
+        StringWriter out = new StringWriter();
+        int code = Programs.run(new PrintWriter(out, true), words(more));
+        assertThat(out.toString().lines()).singleElement().asString().contains(why);
+        assertThat(code).isEqualTo(2);
+    }
+
+    private String[] words(String... more) {
+        return Stream.concat(
                         Stream.of(
                                 "node", "--config", folder.resolve("node.yaml").toString()),
                         Stream.of(more))
                 .toArray(String[]::new);
-        StringWriter out = new StringWriter();
-        int code = Programs.run(new PrintWriter(out, true), words);
-        assertThat(out.toString().lines()).singleElement().asString().contains(why);
-        assertThat(code).isEqualTo(2);
     }
 }
