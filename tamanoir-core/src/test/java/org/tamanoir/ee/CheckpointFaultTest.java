@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -117,9 +118,14 @@ class CheckpointFaultTest extends TcpNodeTesting {
         return own.stream().map(each -> (int) each.sequence()).toList();
     }
 
-    /** Waits until a thread is in the service's code. */
-    private static void awaitSpinning() {
-        eventually().until(CheckpointFaultTest::isSpinning);
+    /** Waits until a thread is in the service's code. On a busy host it may have been stopped before the test looks. */
+    private static void awaitSpinningOr(BooleanSupplier isStopped) {
+        eventually().until(() -> isSpinning() || isStopped.getAsBoolean());
+    }
+
+    /** Returns whether the watchdog has logged that a service does not return. */
+    private boolean isReported() {
+        return List.copyOf(log()).stream().anyMatch(line -> line.contains("has not returned for"));
     }
 
     private static boolean isSpinning() {
@@ -234,8 +240,8 @@ class CheckpointFaultTest extends TcpNodeTesting {
             bad.finish();
             good.finish();
             eventually().until(() -> whole(sink.packets(), 2).equals(allBut()));
-            awaitSpinning();
-            clock.hurryUntil(() -> log().stream().anyMatch(line -> line.contains("has not returned for")));
+            awaitSpinningOr(this::isReported);
+            clock.hurryUntil(this::isReported);
             node.settle();
         }
         assertThat(whole(sink.packets(), 1))
@@ -258,7 +264,7 @@ class CheckpointFaultTest extends TcpNodeTesting {
             bad.finish();
             good.finish();
             eventually().until(() -> whole(sink.packets(), 2).equals(allBut()));
-            awaitSpinning();
+            awaitSpinningOr(() -> node.dropped(DropReason.NO_INSTANCE) == 1);
             clock.hurryUntil(() -> node.dropped(DropReason.NO_INSTANCE) == 1);
         }
         node.assertDrops(Map.of(DropReason.NO_INSTANCE, 1L));

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -36,6 +37,8 @@ import org.tamanoir.transport.TransportKind;
 class HostileServiceTest extends TcpNodeTesting {
     private final MovableClock clock = new MovableClock();
     private final CountDownLatch released = new CountDownLatch(1);
+    /** Set when the node reads a {@link Hanging}, and stays set. */
+    private final AtomicBoolean isRead = new AtomicBoolean();
 
     @AfterEach
     void release() {
@@ -61,6 +64,7 @@ class HostileServiceTest extends TcpNodeTesting {
 
         @Override
         public String toString() {
+            isRead.set(true);
             hang();
             return "released";
         }
@@ -96,6 +100,7 @@ class HostileServiceTest extends TcpNodeTesting {
         AnepSender bad = sender(node);
         bad.send(packets("bad"), number(1));
         bad.flush();
+        eventually().untilTrue(isRead);
         clock.hurryUntil(() -> node.dropped(DropReason.NO_INSTANCE) == 1);
         assertServesOthers(node, sink);
     }

@@ -143,4 +143,28 @@ class LimitTest extends TcpNodeTesting {
         node.settle().assertConserved();
         assertThat(life.quarantines()).isZero();
     }
+
+    /** Shows on a real JVM that the watchdog reads the processor time of a thread that is inside its service. */
+    @Test
+    void aServiceThatDoesNotPauseIsQuarantined() throws Exception {
+        ServiceHealth life = new ServiceHealth(PROCESSORS, 0);
+        TestNode node = node(limited(life, () -> new Service() {
+                    @Override
+                    public Verdict process(Packet packet) {
+                        long endNs = System.nanoTime() + Duration.ofMinutes(1).toNanos();
+                        while (life.quarantines() == 0 && System.nanoTime() < endNs) {
+                            Thread.onSpinWait();
+                        }
+                        return Verdict.FORWARD;
+                    }
+                }))
+                .toHost(sink().address());
+        try (AnepSender sender = sender(node)) {
+            sender.send(packets("greedy"), number(0));
+            sender.flush();
+            eventually().until(() -> life.quarantines() == 1);
+            assertThat(life.quarantineReason()).isEqualTo("over its limits, and does not pause between packets");
+            node.environment.close(); // Otherwise it would pause for seconds before its stream ends.
+        }
+    }
 }

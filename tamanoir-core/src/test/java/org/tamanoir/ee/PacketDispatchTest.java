@@ -458,7 +458,7 @@ class PacketDispatchTest {
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpTestNode node =
-                        node(TransportKind.NIO, WORKERS, dispatch(true, 1024), this::spin, Duration.ofSeconds(1))) {
+                        node(TransportKind.NIO, WORKERS, dispatch(true, 1024), this::spin, Duration.ofSeconds(4))) {
             warmUp(node, sender, receiver);
             sender.send(node.udp(), packet(receiver, 1, BLOCKS));
             eventually().until(() -> blocked.get() == 1);
@@ -475,7 +475,7 @@ class PacketDispatchTest {
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpTestNode node =
-                        node(TransportKind.NIO, WORKERS, dispatch(true, 1024), this::spin, Duration.ofSeconds(1))) {
+                        node(TransportKind.NIO, WORKERS, dispatch(true, 1024), this::spin, Duration.ofSeconds(4))) {
             warmUp(node, sender, receiver);
             for (int i = 0; i < WORKERS; i++) {
                 sender.send(node.udp(), packet(receiver, i, BLOCKS));
@@ -508,7 +508,7 @@ class PacketDispatchTest {
                 UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NIO), clock)
                         .deliver("127.0.0.1/32", Transport.SAME)) {
             node.environment.qos(config("pq", 1, Duration.ofMillis(1), named("all", 0, 1)));
-            node.environment.stuckAfter(Duration.ofSeconds(1));
+            node.environment.stuckAfter(Duration.ofSeconds(4));
             define(node, dispatch(true, 1024), () -> {
                 if (made.incrementAndGet() > 1) {
                     throw new IllegalStateException("one is enough");
@@ -525,14 +525,16 @@ class PacketDispatchTest {
 
     @Test
     void whatWaitsBehindAWorkerThatIsStuckEndsWithTheNodeThatStops() throws Exception {
+        // Far more than a busy host takes until the node stops: the worker must not be given up before.
+        Duration stuck = Duration.ofSeconds(10);
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
-                UdpTestNode node =
-                        node(TransportKind.NIO, 1, dispatch(true, 1024), this::spin, Duration.ofSeconds(4))) {
+                UdpTestNode node = node(TransportKind.NIO, 1, dispatch(true, 1024), this::spin, stuck)) {
             block(node, sender, receiver);
             sendAll(node, sender, receiver, 2, 5, 0);
             Future<Integer> stopping = Waiting.async(() -> node.environment.stop(Duration.ofMinutes(5)));
             eventually().until(PacketDispatchTest::awaitsEnd);
+            clock.advance(stuck);
             awaitGivenUp(node, 4, 1);
             stopping.get(60, TimeUnit.SECONDS);
             node.assertDrops(4, Map.of(DropReason.SERVICE_FAILURE, 1L, DropReason.SHUTDOWN, 3L));

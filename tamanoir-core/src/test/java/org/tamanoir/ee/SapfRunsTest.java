@@ -6,17 +6,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -29,7 +26,6 @@ import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.catalog.ServiceDefinition;
-import org.tamanoir.platform.Platform;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.sapf.Sapf;
 import org.tamanoir.sapf.SapfSettings;
@@ -37,6 +33,7 @@ import org.tamanoir.sapf.SapfStatistics;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.MovableClock;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
@@ -101,76 +98,21 @@ class SapfRunsTest {
         assertThat(oneByOne.sapf.packetsSwapped()).isZero();
     }
 
-    /** The machine's own, but for a clock that the test puts forward. */
-    private static final class ShiftedPlatform implements Platform {
-        final AtomicLong shiftNs = new AtomicLong();
-
-        @Override
-        public long nanoTime() {
-            return SYSTEM.nanoTime() + shiftNs.get();
-        }
-
-        @Override
-        public Instant now() {
-            return SYSTEM.now().plusNanos(shiftNs.get());
-        }
-
-        @Override
-        public long processorNs() {
-            return SYSTEM.processorNs();
-        }
-
-        @Override
-        public long processorNs(Thread thread) {
-            return SYSTEM.processorNs(thread);
-        }
-
-        @Override
-        public long allocatedBytes(Thread thread) {
-            return SYSTEM.allocatedBytes(thread);
-        }
-
-        @Override
-        public Thread newThread(String name, Runnable body) {
-            return SYSTEM.newThread(name, body);
-        }
-
-        @Override
-        public Executor newPool(String name, int mostThreads) {
-            return SYSTEM.newPool(name, mostThreads);
-        }
-
-        @Override
-        public void park(Object blocker, long ns) {
-            SYSTEM.park(blocker, ns);
-        }
-
-        @Override
-        public void unpark(Thread thread) {
-            SYSTEM.unpark(thread);
-        }
-
-        @Override
-        public boolean join(Thread thread, long ns) {
-            return SYSTEM.join(thread, ns);
-        }
-    }
-
     @Test
     void whatLosesItsSelectorInTheMiddleLeavesWhole() throws Exception {
         TransportKind kind = TransportKind.AUTO;
         Duration lifetime = Duration.ofHours(1); // The node's services are not stuck before.
-        ShiftedPlatform platform = new ShiftedPlatform();
+        MovableClock clock = new MovableClock();
         AtomicBoolean isOver = new AtomicBoolean();
         try (UdpFarEnd receiver = end(kind, new SapfSettings(true, List.of(), lifetime));
-                UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind), platform)) {
+                UdpTestNode node = new UdpTestNode(UdpTestNode.config(kind), clock)) {
             node.environment.stuckAfter(lifetime.multipliedBy(2));
             node.environment.sapf(new SapfSettings(true, List.of(receiver.address()), Duration.ofMinutes(10)));
             node.environment.start();
             node.toHost("10.1.0.0/16", receiver.address(), NextHop.Transport.SAME)
                     .service(PacketRunsTest.FICKLE, (service, packet) -> {
                         if (isOver.getAndSet(false)) {
-                            platform.shiftNs.addAndGet(lifetime.toNanos());
+                            clock.advance(lifetime);
                         }
                         return Verdict.FORWARD;
                     });

@@ -148,7 +148,7 @@ class StreamWatchTest extends TcpNodeTesting {
 
     @Test
     void answersOfASecondServiceWaitForASenderThatReadsLaterThanLinger() throws Exception {
-        settings.lingerTimeout = Duration.ofMillis(600);
+        settings.lingerTimeout = Duration.ofSeconds(1);
         ServerSocketChannel hop = hop();
         TestNode node = node(MARK, ECHO).toHost(at(hop));
         SocketChannel sender = connect(node);
@@ -167,7 +167,7 @@ class StreamWatchTest extends TcpNodeTesting {
             write(sender, asked.duplicate());
         }
         sender.shutdownOutput();
-        whileIsOpen(node, Duration.ofMillis(1200));
+        whileIsOpen(node, Duration.ofSeconds(2));
 
         assertThat(readToEnd(sender)).isEqualTo((long) MANY * reply.capacity() + 4L * asked.capacity());
         assertThat(replied.get(40, TimeUnit.SECONDS)).isTrue();
@@ -219,21 +219,21 @@ class StreamWatchTest extends TcpNodeTesting {
 
     @Test
     void aSecondServiceThatGoesOnSlowlyKeepsItsStream() throws Exception {
-        settings.stallTimeout = Duration.ofMillis(1500);
+        settings.stallTimeout = Duration.ofSeconds(3);
         TestSink sink = sink();
         ServiceDefinition slow = define("slow", () -> new Service() {
             @Override
             public Verdict process(Packet packet) throws InterruptedException {
-                pace(8); // 250 of them are longer than the stall time
+                pace(8); // 600 of them are longer than the stall time
                 return Verdict.FORWARD;
             }
         });
         TestNode node = node(MARK, slow).toHost(sink.address());
         SocketChannel sender = connect(node);
         write(sender, packet("mark", "10.1.0.1", 100));
-        writing(sender, packet("slow", "10.1.0.1", 1000), 250).get();
+        writing(sender, packet("slow", "10.1.0.1", 1000), 600).get();
         sender.shutdownOutput();
-        sink.await(251);
+        sink.await(601);
         node.assertDrops(Map.of());
     }
 
@@ -241,7 +241,7 @@ class StreamWatchTest extends TcpNodeTesting {
 
     @Test
     void aNextHopThatHasMadeRoomIsHeardToItsEndHoweverLateTheSenderReads() throws Exception {
-        settings.lingerTimeout = Duration.ofMillis(600);
+        settings.lingerTimeout = Duration.ofSeconds(1);
         ServerSocketChannel hop = hop();
         TestNode node = node(MARK);
         int hops = Connections.MAX + 2;
@@ -269,7 +269,7 @@ class StreamWatchTest extends TcpNodeTesting {
                 awaitStandstill(node);
             }
             if (i == Connections.MAX + 1) {
-                whileIsOpen(node, Duration.ofMillis(1200));
+                whileIsOpen(node, Duration.ofSeconds(2));
             }
         }
         for (SocketChannel each : accepted.subList(1, hops)) {
@@ -285,7 +285,7 @@ class StreamWatchTest extends TcpNodeTesting {
 
     @Test
     void aPacketThatBeginsWhenTheThreadWasAwayIsNotLate() throws Exception {
-        settings.firstPacketTimeout = Duration.ofSeconds(1);
+        settings.firstPacketTimeout = Duration.ofSeconds(2);
         TestSink sink = sink();
         Semaphore away = new Semaphore(0);
         Semaphore back = new Semaphore(0);
@@ -312,7 +312,7 @@ class StreamWatchTest extends TcpNodeTesting {
         int half = whole.capacity() / 2;
         write(sender, next.flip().limit(whole.capacity() + half));
         away.acquire();
-        whileIsOpen(node, Duration.ofMillis(1500));
+        whileIsOpen(node, Duration.ofSeconds(3));
         write(sender, next.limit(2 * whole.capacity() + half));
         whileIsOpen(node, Duration.ofMillis(100));
         back.release();

@@ -78,9 +78,13 @@ public final class ClassArchive {
                     Path failed = folder.resolve("failed");
                     if (!Files.exists(folder.resolve(CLASSES)) && !Files.exists(failed)) {
                         removeOld();
-                        Files.createFile(failed); // until it is there: the next one shall not try again
-                        make(folder, Program.JVM, false);
-                        Files.delete(failed);
+                        try {
+                            make(folder, Program.JVM, false);
+                        } catch (Exception e) {
+                            // Only now, as a JVM killed while it made the archive says nothing about the next try.
+                            Files.createFile(failed);
+                            throw e;
+                        }
                     }
                     if (Files.exists(failed)) {
                         throw new IOException("it could not be made, see " + folder + "; delete that to try again");

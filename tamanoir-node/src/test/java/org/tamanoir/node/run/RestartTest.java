@@ -2,11 +2,14 @@ package org.tamanoir.node.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.net.HttpURLConnection;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +18,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -23,6 +28,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.node.Program;
 import org.tamanoir.node.Programs;
 import org.tamanoir.node.config.ConfigFile;
 import org.tamanoir.node.config.NodeConfigBuilder;
@@ -121,6 +127,11 @@ class RestartTest {
 
     /** Asks the admin API again and again, by a connection of its own each time. */
     private static final class Asking {
+        /** An answer in order; its groups are the announced length and the body, which is ASCII. */
+        private static final Pattern WHOLE = Pattern.compile(
+                "HTTP/1.1 200 .*?\r\nContent-Length: (\\d+)\r\n(?:.*?\r\n)?\r\n(.*)",
+                Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+
         final List<String> failures = new CopyOnWriteArrayList<>();
         private volatile boolean stopped;
         private @Nullable Thread thread;
@@ -129,15 +140,10 @@ class RestartTest {
             Thread asking = new Thread(() -> {
                 while (!stopped) {
                     try {
-                        HttpURLConnection connection =
-                                (HttpURLConnection) URI.create(url).toURL().openConnection();
-                        connection.setRequestProperty("Connection", "close");
-                        connection.setConnectTimeout((int) PATIENCE.toMillis());
-                        connection.setReadTimeout((int) PATIENCE.toMillis());
-                        if (connection.getResponseCode() != 200) {
-                            failures.add("status " + connection.getResponseCode());
+                        String answer = get(URI.create(url));
+                        if (!isWhole(answer)) {
+                            failures.add("answer \"" + answer + "\"");
                         }
-                        connection.disconnect();
                     } catch (IOException e) {
                         failures.add(e.toString());
                     }
@@ -146,6 +152,26 @@ class RestartTest {
             });
             thread = asking;
             asking.start();
+        }
+
+        /**
+         * Sends one request and returns everything that the node answers until it closes the connection. It uses a plain
+         * socket because HttpURLConnection silently repeats a GET whose connection was closed without an answer.
+         */
+        private static String get(URI url) throws IOException {
+            try (Socket socket = new Socket()) {
+                socket.setSoTimeout((int) PATIENCE.toMillis());
+                socket.connect(new InetSocketAddress(url.getHost(), url.getPort()), (int) PATIENCE.toMillis());
+                String request = "GET " + url.getPath() + " HTTP/1.1\r\nHost: " + url.getAuthority()
+                        + "\r\nConnection: close\r\n\r\n";
+                socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+                return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            }
+        }
+
+        private static boolean isWhole(String answer) {
+            Matcher matcher = WHOLE.matcher(answer);
+            return matcher.matches() && matcher.group(2).length() == Integer.parseInt(matcher.group(1));
         }
 
         void end() throws InterruptedException {
@@ -206,7 +232,7 @@ class RestartTest {
     @Tag("once")
     void whatCannotBeTakenOverIsOneLine() throws Exception {
         write(1);
-        assertRefused("no node hands over at", "--take-over");
+        assertProcessRefused("no node hands over at", "--take-over");
         LiveProcess running = start();
         assertRefused("a node listens there already: start this one with --take-over");
         assertRefused("the other configuration has other addresses", "--take-over", "--tcp", "127.0.0.2:0");
@@ -215,15 +241,31 @@ class RestartTest {
         assertThat(running.process.isAlive()).isTrue();
     }
 
+    /** Starts a process, of which everything a user sees is one line beside what is logged as INFO. */
+    private void assertProcessRefused(String why, String... more) throws Exception {
+        Process refused = Program.builder(words(more)).redirectErrorStream(true).start();
+        nodes.add(refused);
+        try (BufferedReader out = refused.inputReader()) {
+            assertThat(out.lines().filter(line -> !line.contains(" INFO ")).toList())
+                    .singleElement()
+                    .asString()
+                    .contains(why);
+        }
+        assertThat(refused.waitFor()).isEqualTo(2);
+    }
+
     private void assertRefused(String why, String... more) throws Exception {
-        String[] words = Stream.concat(
+        StringWriter out = new StringWriter();
+        int code = Programs.run(new PrintWriter(out, true), words(more));
+        assertThat(out.toString().lines()).singleElement().asString().contains(why);
+        assertThat(code).isEqualTo(2);
+    }
+
+    private String[] words(String... more) {
+        return Stream.concat(
                         Stream.of(
                                 "node", "--config", folder.resolve("node.yaml").toString()),
                         Stream.of(more))
                 .toArray(String[]::new);
-        StringWriter out = new StringWriter();
-        int code = Programs.run(new PrintWriter(out, true), words);
-        assertThat(out.toString().lines()).singleElement().asString().contains(why);
-        assertThat(code).isEqualTo(2);
     }
 }
