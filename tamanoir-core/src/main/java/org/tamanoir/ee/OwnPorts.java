@@ -37,6 +37,8 @@ final class OwnPorts {
 
     private int lastBatches;
     private boolean paused;
+    /** Nothing is read any more. */
+    private boolean over;
     /** What is handled now; stays when something was thrown past it: senders may refer to it. */
     private @Nullable UdpBatch inHand;
 
@@ -96,7 +98,7 @@ final class OwnPorts {
             giveUp(port); // Else nobody would read it.
             return;
         }
-        if (!paused) {
+        if (!paused && !over) {
             watch(reading);
         }
     }
@@ -107,7 +109,7 @@ final class OwnPorts {
 
     /** Watches the ports, but not while the service pauses: what waits in them would keep the loop awake. */
     void watch() {
-        if (service.thread.isPaused() == paused) {
+        if (over || service.thread.isPaused() == paused) {
             return;
         }
         paused = !paused;
@@ -120,6 +122,12 @@ final class OwnPorts {
         }
     }
 
+    /** Leaves what comes from now on in the ports, and watches them no more: that would keep the loop awake. */
+    void endReading() {
+        over = true;
+        ports.forEach(reading -> reading.port.release());
+    }
+
     /**
      * Handles a batch of each port where packets wait.
      *
@@ -127,7 +135,7 @@ final class OwnPorts {
      * @return false when nothing waited
      */
     boolean read(boolean ending) {
-        if (paused || (ending && !beginLastBatch())) {
+        if (paused || over || (ending && !beginLastBatch())) {
             return false;
         }
         boolean worked = false;
@@ -156,7 +164,12 @@ final class OwnPorts {
         if (lastBatches == 0) {
             ports.forEach(reading -> reading.readable = true);
         }
-        return lastBatches++ < LAST_BATCHES;
+        if (lastBatches == LAST_BATCHES) {
+            endReading();
+            return false;
+        }
+        lastBatches++;
+        return true;
     }
 
     private boolean read(Reading reading, boolean ending) {

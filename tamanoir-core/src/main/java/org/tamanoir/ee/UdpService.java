@@ -180,6 +180,7 @@ final class UdpService
 
     /** Waits until TCP next hops have taken what is queued for them, or are lost, or the instance is cut. */
     private void drainQueues() {
+        ports.endReading();
         nextHops.flush();
         while (!thread.isCut() && nextHops.held() > 0) {
             path.publish(0);
