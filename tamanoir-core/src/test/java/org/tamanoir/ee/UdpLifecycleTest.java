@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,6 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -151,6 +157,65 @@ class UdpLifecycleTest {
             assertThat(node.balanced(550).packetsOut()).isEqualTo(550);
         } finally {
             latch.countDown();
+        }
+    }
+
+    /** Processor time, not time, is measured: a thread that rests uses none, however slow its host is. */
+    @ParameterizedTest
+    @EnumSource(names = {"NATIVE", "NIO"})
+    void aDatagramThatComesTooLateKeepsNoServiceAwakeThatWaitsForItsNextHop(TransportKind kind) throws Exception {
+        AtomicReference<Thread> thread = new AtomicReference<>();
+        CountDownLatch ended = new CountDownLatch(1);
+        try (ServerSocket server = new ServerSocket()) {
+            server.setReceiveBufferSize(4_096);
+            server.bind(UdpTestNode.at("127.0.0.1", 0));
+            try (UdpFarEnd sender = new UdpFarEnd(kind, "127.0.0.1");
+                    UdpTestNode node = UdpTestNode.start(kind)) {
+                node.toHost("10.1.0.0/16", (InetSocketAddress) server.getLocalSocketAddress(), Transport.TCP)
+                        .service(
+                                NAME,
+                                FailurePolicy.DROP,
+                                () ->
+                                        new UdpTestNode.Scripted((service, packet) -> {
+                                            thread.set(Thread.currentThread());
+                                            return Verdict.FORWARD;
+                                        }) {
+                                            @Override
+                                            public void endOfStream() {
+                                                ended.countDown();
+                                            }
+                                        });
+                PacketBuilder builder = UdpTestNode.builder(UdpTestNode.at("10.1.0.1", 4_000), NAME, 1);
+                byte[] packet = UdpTestNode.packet(builder, 8_000);
+                sender.send(node.udp(), packet);
+                Socket connection = server.accept(); // Which nobody reads.
+                eventually().until(() -> {
+                    for (int i = 0; i < 100; i++) {
+                        sender.send(node.udp(), packet);
+                    }
+                    return node.environment.traffic().drops().containsKey(DropReason.OUTPUT_FULL);
+                });
+                CompletableFuture<Integer> stopping = Waiting.async(() -> node.environment.stop(Duration.ofMinutes(5)));
+                try {
+                    assertThat(ended.await(40, TimeUnit.SECONDS)).isTrue();
+                    sender.send(node.udp(), packet);
+                    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+                    long id = thread.get().getId();
+                    long before = threads.getThreadCpuTime(id);
+                    assertThat(before).isPositive();
+                    Thread.sleep(500);
+                    assertThat(threads.getThreadCpuTime(id) - before).isBetween(0L, 100_000_000L);
+                    assertThat(stopping).as("it waits for its next hop").isNotDone();
+                } finally {
+                    connection.setSoLinger(true, 0);
+                    connection.close();
+                }
+                assertThat(stopping.get(40, TimeUnit.SECONDS)).isZero();
+                TrafficSnapshot last = node.environment.traffic();
+                assertThat(last.held()).isZero();
+                UdpTestNode.assertBalance(last);
+                assertThat(last.drops()).containsKey(DropReason.NEXT_HOP_LOST);
+            }
         }
     }
 
