@@ -82,7 +82,8 @@ class ProgramTest {
             }
             Packets.assertWellFormed(harness.packets());
             assertThat(harness.count("processes-failed")).isZero();
-            assertThat(harness.control().view()).containsEntry("processes", 0);
+            eventually()
+                    .untilAsserted(() -> assertThat(harness.control().view()).containsEntry("processes", 0));
         }
     }
 
@@ -178,7 +179,8 @@ class ProgramTest {
             harness.send(Packets.cut(flow(1), much, 60_000));
             assertThat(harness.count("processes-failed")).isPositive();
             assertThat(harness.drops()).isNotEmpty().containsOnly("codec process failed");
-            assertThat(harness.control().view()).containsEntry("processes", 0);
+            eventually()
+                    .untilAsserted(() -> assertThat(harness.control().view()).containsEntry("processes", 0));
         }
     }
 
