@@ -14,6 +14,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.WritableByteChannel;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.tamanoir.anep.PacketBuilder;
 
@@ -26,6 +27,12 @@ public final class Load {
     public static final String SERVICE = "org.tamanoir.services.Monitor";
 
     private static final int HOP_BUDGET = 16;
+    private static final int FIRST_PORT = 21_000;
+    private static final int PORTS = 11_000;
+
+    /** Begins at another port in each process; the factor, a prime, keeps processes of neighbouring numbers apart. */
+    private static final AtomicInteger NEXT_PORT =
+            new AtomicInteger(Math.floorMod((int) ProcessHandle.current().pid() * 7919, PORTS));
 
     private Load() {}
 
@@ -42,14 +49,19 @@ public final class Load {
         }
     }
 
-    /** Returns a port of 127.0.0.1 that is free for TCP and UDP. */
+    /**
+     * Returns a port of 127.0.0.1 that is free for TCP and UDP and was not returned before: below those that Linux gives to
+     * a socket that names none (32768 to 60999, {@code ip_local_port_range} of ip(7)), so that no connection takes it before
+     * it is used.
+     */
     public static int freePort() throws IOException {
         while (true) {
-            try (ServerSocket tcp = new ServerSocket(0, 1, loopback());
+            int port = FIRST_PORT + Math.floorMod(NEXT_PORT.getAndIncrement(), PORTS);
+            try (ServerSocket tcp = new ServerSocket(port, 1, loopback());
                     DatagramSocket udp = new DatagramSocket(tcp.getLocalPort(), loopback())) {
                 return udp.getLocalPort();
             } catch (BindException e) {
-                // Free for TCP alone: take another one.
+                // Somebody else's: take the next.
             }
         }
     }

@@ -6,7 +6,6 @@ import static org.tamanoir.support.Waiting.eventually;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -28,6 +27,7 @@ import org.tamanoir.cluster.MembershipStatus.DirectorLink;
 import org.tamanoir.cluster.MembershipStatus.Wanted;
 import org.tamanoir.cluster.config.Welcome;
 import org.tamanoir.cluster.lvs.ClusterException;
+import org.tamanoir.support.Ports;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
@@ -85,9 +85,7 @@ class MembershipTest {
 
     /** Where nobody listens. */
     private static URI nowhere() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return URI.create("http://127.0.0.1:" + socket.getLocalPort());
-        }
+        return URI.create("http://127.0.0.1:" + Ports.free());
     }
 
     @Test

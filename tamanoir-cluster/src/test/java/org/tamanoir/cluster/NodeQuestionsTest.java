@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -24,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Ports;
 import org.tamanoir.support.Waiting;
 
 class NodeQuestionsTest {
@@ -183,10 +183,7 @@ class NodeQuestionsTest {
 
     @Test
     void nobodyThereIsSaidAtOnce() throws Exception {
-        int free;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            free = socket.getLocalPort();
-        }
+        int free = Ports.free();
         assertNoAnswer(URI.create("http://127.0.0.1:" + free), "/ready", LONG, "takes no connection");
     }
 

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.cluster.config.BackEnd;
 import org.tamanoir.cluster.config.DirectorConfig;
+import org.tamanoir.support.Ports;
 import org.tamanoir.support.Waiting;
 
 class PollerTest {
@@ -38,7 +39,7 @@ class PollerTest {
 
     @BeforeEach
     void start() throws Exception {
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), Ports.free()), 0);
         server.createContext("/", exchange -> {
             String answer = answers.getOrDefault(exchange.getRequestURI().getPath(), "404 {}");
             byte[] body = answer.substring(4).getBytes(StandardCharsets.UTF_8);

@@ -24,6 +24,7 @@ import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ParseFault;
+import org.tamanoir.support.Ports;
 import org.tamanoir.support.Tiers;
 
 @Timeout(240)
@@ -236,10 +237,7 @@ class SendAndReceiveTest {
 
     @Test
     void aNodeThatIsNotThereIsNamed() throws Exception {
-        InetSocketAddress node;
-        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
-            node = new InetSocketAddress(taken.getInetAddress(), taken.getLocalPort());
-        }
+        InetSocketAddress node = new InetSocketAddress("127.0.0.1", Ports.free());
         assertThatThrownBy(() -> AnepSender.tcp(node))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("cannot connect to 127.0.0.1:" + node.getPort());

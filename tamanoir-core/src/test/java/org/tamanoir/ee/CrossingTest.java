@@ -26,6 +26,7 @@ import org.tamanoir.client.AnepSender;
 import org.tamanoir.client.PacketHandler;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Ports;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
@@ -170,10 +171,7 @@ class CrossingTest {
     @ParameterizedTest
     @EnumSource(names = {"NATIVE", "NIO"})
     void trafficResumesWhenANextHopThatWasDownComesBack(TransportKind kind) throws Exception {
-        InetSocketAddress address;
-        try (ServerSocket reserved = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
-            address = new InetSocketAddress(reserved.getInetAddress(), reserved.getLocalPort());
-        }
+        InetSocketAddress address = new InetSocketAddress("127.0.0.1", Ports.free());
         List<byte[]> received = new CopyOnWriteArrayList<>();
         PacketHandler handler = (packet, peer) -> received.add(UdpTestNode.bytes(packet));
         try (UdpTestNode node = start(kind);

@@ -40,6 +40,7 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Ports;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.trace.PacketTrace;
 import org.tamanoir.trace.Stage;
@@ -409,10 +410,7 @@ class TraceTest {
             TraceResult result = trace(node, to(UdpTestNode.at("10.0.0.1", 9)), LONG);
             assertThat(result.outcome()).as("%s", result).isEqualTo(Outcome.SENT);
             assertThat(reason(result, Stage.END)).contains("127.0.0.1:" + far.getLocalPort() + " over TCP");
-            int port;
-            try (ServerSocket closed = new ServerSocket(0)) {
-                port = closed.getLocalPort();
-            }
+            int port = Ports.free();
             node.toHost("10.0.0.0/8", UdpTestNode.at("127.0.0.1", port), Transport.TCP);
             assertDropped(trace(node, to(UdpTestNode.at("10.0.0.1", 9)), LONG), DropReason.NEXT_HOP_UNREACHABLE);
         }

@@ -38,6 +38,7 @@ import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Ports;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.transport.BufferPool;
@@ -225,9 +226,7 @@ class UdpGatewayFaultsTest extends UdpGatewayTesting {
     @MethodSource("transports")
     void aGatewayThatLeadsBackEndsAllAsLocal(TransportKind kind) throws Exception {
         settings.transport = kind;
-        try (DatagramSocket free = open()) {
-            settings.udp = List.of(new InetSocketAddress("0.0.0.0", free.getLocalPort()));
-        }
+        settings.udp = List.of(new InetSocketAddress("0.0.0.0", Ports.free()));
         lead(new InetSocketAddress(LOOPBACK, settings.udp.get(0).getPort()), "");
         TestNode node = node();
         try (DatagramSocket client = open()) {

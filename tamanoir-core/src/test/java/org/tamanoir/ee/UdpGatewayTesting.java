@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.support.Ports;
 import org.tamanoir.transport.TransportKind;
 
 /** A far side, and what is sent to it through a gateway for UDP. */
@@ -31,7 +32,8 @@ abstract class UdpGatewayTesting extends TcpNodeTesting {
 
     @BeforeEach
     void openFarSide() throws IOException {
-        far = open();
+        far = new DatagramSocket(Ports.free(), LOOPBACK);
+        far.setSoTimeout(PATIENCE_MS);
     }
 
     @AfterEach

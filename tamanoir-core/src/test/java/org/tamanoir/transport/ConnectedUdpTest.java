@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.tamanoir.support.Ports;
 import org.tamanoir.support.Waiting;
 
 /** Sockets with one other end, several of which one sender sends through. */
@@ -83,7 +84,7 @@ class ConnectedUdpTest {
     @ParameterizedTest
     @MethodSource("kinds")
     void theErrorOfOneDatagramTakesNoOther(TransportKind kind) throws IOException {
-        DatagramSocket gone = far(0);
+        DatagramSocket gone = far(Ports.free());
         int port = gone.getLocalPort();
         try (UdpSocket near = UdpSockets.connect(kind, new InetSocketAddress(LOOPBACK, port))) {
             gone.close();

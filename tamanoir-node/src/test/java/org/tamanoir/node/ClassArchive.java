@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -39,6 +38,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.support.Ports;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -179,7 +179,7 @@ public final class ClassArchive {
         command.addAll(jvm);
         command.addAll(List.of("-cp", classPath, Load.class.getName(), folder.toString(), String.valueOf(hasAll)));
         command.addAll(List.of(
-                "node", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:" + freePort(), "--json", "--stats", "1h"));
+                "node", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:" + Ports.free(), "--json", "--stats", "1h"));
         command.addAll(
                 List.of("--cluster", "http://127.0.0.1:" + director.getAddress().getPort()));
         Path token = Files.writeString(folder.resolve("token"), "the-token-of-this-test\n");
@@ -200,13 +200,6 @@ public final class ClassArchive {
             director.stop(0);
         }
         Files.move(part, folder.resolve(CLASSES), StandardCopyOption.ATOMIC_MOVE);
-    }
-
-    /** Directors have to know the port. */
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     /** Starts a server that a node takes for its director: without IPVS none runs on the host. */

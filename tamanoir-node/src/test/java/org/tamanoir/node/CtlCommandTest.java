@@ -30,6 +30,7 @@ import org.tamanoir.node.admin.AdminSettings;
 import org.tamanoir.node.admin.TestAdmin;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.support.Ports;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TestAuthority;
 import tools.jackson.databind.json.JsonMapper;
@@ -328,10 +329,7 @@ class CtlCommandTest {
 
     @Test
     void aNodeThatIsNotThereIsSaidWithItsAddress() throws IOException {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        int port = Ports.free();
         assertThat(run("ctl", "status", "--admin", "127.0.0.1:" + port)).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString().lines()).hasSize(1);
         assertThat(err.toString()).contains("http://127.0.0.1:" + port, "is the node running", "--admin URL");

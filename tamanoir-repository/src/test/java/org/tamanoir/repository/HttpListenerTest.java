@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.tamanoir.repository.HttpListener.Limits;
+import org.tamanoir.support.Ports;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.transport.ListeningSockets;
 import org.tamanoir.transport.TransportKind;
@@ -192,11 +193,10 @@ class HttpListenerTest {
                 "native",
                 UdpSockets.resolve(TransportKind.AUTO) == TransportKind.NATIVE,
                 UdpSockets.explain(TransportKind.AUTO));
-        InetSocketAddress address;
-        ListeningSockets sockets;
-        try (ServerSocket other = new ServerSocket(0, 1, TestRepository.FREE.getAddress())) {
-            address = new InetSocketAddress(other.getInetAddress(), other.getLocalPort());
-            sockets = new ListeningSockets(List.of(new ListeningSockets.Wanted("test", address)));
+        InetSocketAddress address = new InetSocketAddress(TestRepository.FREE.getAddress(), Ports.free());
+        ListeningSockets sockets = new ListeningSockets(List.of(new ListeningSockets.Wanted("test", address)));
+        try (ServerSocket other = new ServerSocket(address.getPort(), 1, address.getAddress())) {
+            assertThat(other.isBound()).isTrue();
             assertThatIOException().isThrownBy(() -> start(address, sockets));
             assertThatIOException().isThrownBy(sockets::share).withMessageContaining("is no socket that can be shared");
         }

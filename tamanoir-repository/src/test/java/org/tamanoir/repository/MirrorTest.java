@@ -5,7 +5,6 @@ import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -24,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.deploy.SigningKey;
+import org.tamanoir.support.Ports;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.json.JsonMapper;
@@ -157,7 +157,7 @@ class MirrorTest {
         }
         Path copy = folder.resolve("copy");
         copy(sourceRoot, copy);
-        int port = freePort();
+        int port = Ports.free();
         Process server = start(nginx, copy, port);
         try {
             URI uri = URI.create("http://127.0.0.1:" + port);
@@ -198,12 +198,6 @@ class MirrorTest {
                 .redirectErrorStream(true)
                 .redirectOutput(folder.resolve("nginx.out").toFile())
                 .start();
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 
     private static boolean listens(int port) {

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,6 +31,7 @@ import org.tamanoir.deploy.TestJars;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.repository.Publisher.Description;
 import org.tamanoir.repository.RepositoryTree.Outcome;
+import org.tamanoir.support.Ports;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
@@ -220,10 +219,7 @@ class PublisherTest {
 
     @Test
     void whereNoRepositoryIsTheErrorSaysSo() throws Exception {
-        int port;
-        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = taken.getLocalPort();
-        }
+        int port = Ports.free();
         Publisher nobody =
                 new Publisher(URI.create("http://127.0.0.1:" + port), null, Token.of("x".repeat(16), "this test"));
         assertThatThrownBy(() -> nobody.yank(ServiceId.parse("org.example.No:1"), "bad"))

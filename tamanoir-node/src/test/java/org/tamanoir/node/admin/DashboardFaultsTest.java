@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.ui.Browser;
+import org.tamanoir.support.Ports;
 
 /** An open page, in a browser, whose server fails it for a while. */
 @Tag("once")
@@ -23,8 +24,8 @@ class DashboardFaultsTest {
 
     @Test
     void eventsOfARestartedNodeAreShownOnThePageThatIsOpen(@TempDir Path profile) throws Exception {
-        TestAdmin node = start(TestAdmin.ANY);
-        InetSocketAddress address = node.server.address();
+        InetSocketAddress address = new InetSocketAddress(TestAdmin.ANY.getAddress(), Ports.free());
+        TestAdmin node = start(address);
         try (Browser browser = Browser.open("http://" + Endpoint.toString(address), profile)) {
             for (int i = 0; i < 50; i++) {
                 node.manager.report("test", "event " + i + " before", Map.of());

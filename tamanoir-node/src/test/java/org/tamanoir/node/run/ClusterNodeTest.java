@@ -38,6 +38,7 @@ import org.tamanoir.node.Main;
 import org.tamanoir.node.config.ConfigFile;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Problems;
+import org.tamanoir.support.Ports;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -69,9 +70,7 @@ class ClusterNodeTest {
 
     private Node start(LiveDirector director, String more) throws IOException {
         Path token = Files.writeString(folder.resolve("cluster.token"), LiveDirector.TOKEN);
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            adminPort = free.getLocalPort();
-        }
+        adminPort = Ports.free();
         String yaml = "listen: {tcp: [0], udp: [0]}\nadmin: {listen: \"127.0.0.1:" + adminPort + "\"}\ndeploy: {cache: "
                 + folder.resolve("cache") + "}\ncluster: {directors: [\"" + director.url() + "\"], token-file: " + token
                 + ", name: node-1, set-up: \"off\"}\n" + more;

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,6 +25,7 @@ import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.support.Ports;
 import tools.jackson.databind.JsonNode;
 
 /** Whole nodes that are units of a distributed element, with a ring over UDP. */
@@ -36,7 +38,7 @@ class ElementNodeTest {
     Path folder;
 
     private final List<LiveNode> nodes = new ArrayList<>();
-    private final List<Integer> controlPorts = new ArrayList<>();
+    private int[] controlPorts;
     private LiveSink sink;
     private DatagramSocket source;
 
@@ -45,13 +47,7 @@ class ElementNodeTest {
         Files.writeString(folder.resolve("ring.key"), "00112233445566778899aabbccddeeff\n");
         sink = new LiveSink();
         source = new DatagramSocket(0, InetAddress.getLoopbackAddress());
-        List<DatagramSocket> taken = new ArrayList<>();
-        for (int i = 0; i < UNITS; i++) {
-            DatagramSocket free = new DatagramSocket(0, InetAddress.getLoopbackAddress());
-            taken.add(free);
-            controlPorts.add(free.getLocalPort());
-        }
-        taken.forEach(DatagramSocket::close);
+        controlPorts = Ports.free(UNITS);
     }
 
     @AfterEach
@@ -160,8 +156,9 @@ class ElementNodeTest {
     }
 
     private LiveNode start(int unit, String membership) throws IOException {
-        List<String> units =
-                controlPorts.stream().map(port -> "\"127.0.0.1:" + port + "\"").toList();
+        List<String> units = Arrays.stream(controlPorts)
+                .mapToObj(port -> "\"127.0.0.1:" + port + "\"")
+                .toList();
         LiveNode node = LiveNode.start(
                 folder.resolve("node" + unit),
                 LiveNode.route(sink.address(), true)

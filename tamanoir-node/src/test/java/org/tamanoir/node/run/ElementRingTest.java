@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.cluster.element.Aggregator;
 import org.tamanoir.node.Programs;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.support.Ports;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -46,7 +48,7 @@ class ElementRingTest {
 
     private final List<LiveNode> nodes = new ArrayList<>();
     private final StringWriter out = new StringWriter();
-    private List<Integer> controlPorts;
+    private int[] controlPorts;
     private Path key;
     private DatagramSocket source;
     private DatagramSocket sink;
@@ -65,7 +67,7 @@ class ElementRingTest {
         source = new DatagramSocket(0, InetAddress.getLoopbackAddress());
         sink = new DatagramSocket(0, InetAddress.getLoopbackAddress());
         sink.setSoTimeout((int) Waiting.PATIENCE.toMillis());
-        controlPorts = freePorts(UNITS + 1);
+        controlPorts = Ports.free(UNITS + 1);
         aggregator = Aggregator.between(new InetSocketAddress("127.0.0.1", 0), address(sink.getLocalPort()))
                 .open();
         aggregating = Waiting.async(aggregator::run);
@@ -81,19 +83,9 @@ class ElementRingTest {
         return new InetSocketAddress("127.0.0.1", port);
     }
 
-    private static List<Integer> freePorts(int count) throws IOException {
-        List<DatagramSocket> taken = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            taken.add(new DatagramSocket(0, InetAddress.getLoopbackAddress()));
-        }
-        List<Integer> ports = taken.stream().map(DatagramSocket::getLocalPort).toList();
-        taken.forEach(DatagramSocket::close);
-        return ports;
-    }
-
     private LiveNode start(int unit) throws IOException {
-        String units = controlPorts.subList(0, UNITS).stream()
-                .map(port -> "\"127.0.0.1:" + port + "\"")
+        String units = Arrays.stream(controlPorts, 0, UNITS)
+                .mapToObj(port -> "\"127.0.0.1:" + port + "\"")
                 .collect(Collectors.joining(", "));
         return LiveNode.start(
                 folder.resolve("node" + unit),
@@ -103,7 +95,7 @@ class ElementRingTest {
                   default-class: all
                   links: [{name: out, next-hops: [127.0.0.0/8], rate: 10Gbit/s, burst: 1MiB, discipline: fct}]
                 element: {unit: %d, units: [%s], distributor: "127.0.0.1:%d", key-file: %s}
-                """.formatted(unit, units, controlPorts.get(UNITS), key));
+                """.formatted(unit, units, controlPorts[UNITS], key));
     }
 
     @AfterEach
@@ -125,11 +117,11 @@ class ElementRingTest {
                 "--service=Monitor",
                 "--json",
                 "--count=" + count,
-                "--control=127.0.0.1:" + controlPorts.get(UNITS),
+                "--control=127.0.0.1:" + controlPorts[UNITS],
                 "--ring-key-file=" + key,
                 "--ring-units="
-                        + controlPorts.subList(0, UNITS).stream()
-                                .map(port -> "127.0.0.1:" + port)
+                        + Arrays.stream(controlPorts, 0, UNITS)
+                                .mapToObj(port -> "127.0.0.1:" + port)
                                 .collect(Collectors.joining(","))));
         for (int unit = 0; unit < UNITS; unit++) {
             arguments.add(

@@ -14,6 +14,7 @@ import org.tamanoir.repository.Publisher;
 import org.tamanoir.repository.RepositoryServer;
 import org.tamanoir.repository.RepositoryTree;
 import org.tamanoir.repository.Token;
+import org.tamanoir.support.Ports;
 import org.tamanoir.tls.TlsFiles;
 
 /** A repository on loopback with signed services in it, published as users do. One thread. */
@@ -38,7 +39,7 @@ final class LiveRepository implements AutoCloseable {
         publicKey = Files.writeString(
                 folder.resolve("publisher.pub"), KEY.publisher().pem());
         tree = RepositoryTree.open(root);
-        server = serve(tree, 0);
+        server = serve(tree, Ports.free());
     }
 
     LiveRepository(Path folder) throws IOException {

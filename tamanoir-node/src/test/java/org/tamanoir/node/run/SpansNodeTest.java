@@ -30,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.services.Monitor;
+import org.tamanoir.support.Ports;
 
 /** Spans of real streams, as a collector of OpenTelemetry gets them. */
 @Tag("process")
@@ -204,10 +205,7 @@ class SpansNodeTest {
 
     @Test
     void aCollectorThatIsNotThereCostsSpansAndNothingElse() throws Exception {
-        int port;
-        try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = closed.getLocalPort();
-        }
+        int port = Ports.free();
         try (LiveSink sink = new LiveSink();
                 LiveNode node = LiveNode.start(folder, tracing(port) + LiveNode.route(sink.address(), true))) {
             stream(node, 3);

@@ -6,7 +6,6 @@ import static org.tamanoir.support.Waiting.PATIENCE;
 import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
-import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -22,6 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.cluster.element.Token;
+import org.tamanoir.support.Ports;
 
 /** Three units and a distributor on real sockets. */
 @Tag("process")
@@ -53,16 +53,7 @@ class TokenRingTest {
     }
 
     static RingSettings freePorts() throws IOException {
-        DatagramSocket[] sockets = new DatagramSocket[4];
-        int[] ports = new int[4];
-        for (int i = 0; i < 4; i++) {
-            sockets[i] = new DatagramSocket(0, InetAddress.getLoopbackAddress());
-            ports[i] = sockets[i].getLocalPort();
-        }
-        for (DatagramSocket socket : sockets) {
-            socket.close();
-        }
-        return settings(ports);
+        return settings(Ports.free(4));
     }
 
     /** Returns a ring with these control ports of units 0 to 2 and of the distributor. */
