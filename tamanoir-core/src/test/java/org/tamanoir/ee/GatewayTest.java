@@ -40,6 +40,7 @@ import org.tamanoir.gateway.StreamFormat;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Ports;
 import org.tamanoir.transport.TransportKind;
 
 /** Connections that speak no ANEP through a service to a far side that does not either. */
@@ -303,9 +304,7 @@ class GatewayTest extends TcpNodeTesting {
     @ParameterizedTest
     @MethodSource("transports")
     void aGatewayThatLeadsToTheNodeItselfSendsNothing(TransportKind kind) throws Exception {
-        ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-        InetSocketAddress own = (InetSocketAddress) free.getLocalSocketAddress();
-        free.close();
+        InetSocketAddress own = new InetSocketAddress(InetAddress.getLoopbackAddress(), Ports.free());
         settings.transport = kind;
         settings.gateways = List.of(new Gateway(own, own, new Octets(), ServiceKey.NONE, 0, Anep.DEFAULT_TYPE_ID));
         TestNode node = node();

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.support.Ports;
 
 /** Flows between two ends: how they get selectors, and lose them. */
 class SapfFlowTest {
@@ -29,7 +30,7 @@ class SapfFlowTest {
 
     @BeforeEach
     void open() throws IOException {
-        node = SapfEnd.issuing(clockNs);
+        node = SapfEnd.issuing(clockNs, Ports.free());
         sender = SapfEnd.asking(clockNs, node.address());
     }
 
