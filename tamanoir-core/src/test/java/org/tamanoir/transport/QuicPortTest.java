@@ -146,9 +146,11 @@ class QuicPortTest {
             throws Exception {
         byte[] there = random(Seeds.scaled(kilobytes * 1_000), 3);
         byte[] back = random(there.length / 3, 4);
-        try (QuicPort server = port(authority.files("node"));
-                QuicPort client = port(authority.trusting());
-                LossyUdp way = new LossyUdp(listen(server, readerAddress()), loss, disorder, System.nanoTime());
+        // The way between them ends first.
+        try (QuicPort server = lingeringShortly(authority.files("node"), QuicPort.Limits.DEFAULT);
+                QuicPort client = lingeringShortly(authority.trusting(), QuicPort.Limits.DEFAULT);
+                LossyUdp way = new LossyUdp(
+                        listen(server, readerAddress()), loss, disorder, Seeds.ofCommit(QuicPortTest.class));
                 Socket socket = connect(client, way.address())) {
             CompletableFuture<Void> sent = send(socket, there);
             try (Socket far = accepted()) {
@@ -167,8 +169,9 @@ class QuicPortTest {
     @Test
     void closingTheSenderLosesNothingThatWasSentAndEnded() throws Exception {
         byte[] there = random(1_500_000, 5);
-        try (QuicPort server = port(authority.files("node"));
-                LossyUdp way = new LossyUdp(listen(server, readerAddress()), 0.02, 0, System.nanoTime())) {
+        try (QuicPort server = lingeringShortly(authority.files("node"), QuicPort.Limits.DEFAULT);
+                LossyUdp way =
+                        new LossyUdp(listen(server, readerAddress()), 0.02, 0, Seeds.ofCommit(QuicPortTest.class))) {
             QuicPort client = port(authority.trusting());
             Socket socket = connect(client, way.address());
             CompletableFuture<Void> sent = send(socket, there);
