@@ -93,7 +93,7 @@ class NewServiceCommandTest {
                 "--release",
                 "17",
                 "-proc:none",
-                "-Xlint:all,-classfile,-options",
+                "-Xlint:all,-classfile,-options,-path",
                 "-Werror"));
         arguments.addAll(List.of("-cp", System.getProperty("java.class.path")));
         files(project).stream()

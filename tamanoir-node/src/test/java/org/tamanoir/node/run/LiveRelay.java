@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.List;
@@ -19,6 +20,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>Thread contract: any thread; two threads of its own per connection.
  */
 final class LiveRelay implements AutoCloseable {
+    private static final int BUFFER_BYTES = 8192;
+
     private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final CountDownLatch reached = new CountDownLatch(1);
@@ -62,12 +65,14 @@ final class LiveRelay implements AutoCloseable {
 
     private void relay(Socket client) throws IOException, InterruptedException {
         try (client;
-                Socket server = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                Socket server = new Socket()) {
+            server.setReceiveBufferSize(BUFFER_BYTES); // What it holds back stays with the server, but for little.
+            server.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
             sockets.add(server);
             start("relay requests", () -> client.getInputStream().transferTo(server.getOutputStream()));
             InputStream from = server.getInputStream();
             OutputStream to = client.getOutputStream();
-            byte[] buffer = new byte[8192];
+            byte[] buffer = new byte[BUFFER_BYTES];
             int read;
             while ((read = from.read(buffer)) >= 0) {
                 if (bytes.addAndGet(read) > limit) {
