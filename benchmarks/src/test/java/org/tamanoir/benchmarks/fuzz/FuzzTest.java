@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 
 /**
  * A slice of each fuzzer, by rounds; {@code -Dfuzz.seconds=60} makes it one of so many seconds, {@code -Dfuzz.seed=N}
@@ -20,16 +21,18 @@ import org.junit.jupiter.api.Test;
 class FuzzTest {
     private static final Path NODE_JAR = Path.of("..", "tamanoir-node", "target", "tamanoir-node.jar");
 
-    private static void run(FuzzTarget target, long rounds) throws Exception {
+    private static final long SEED = Seeds.ofCommit(FuzzTest.class);
+
+    private static void run(FuzzTarget target, int rounds) throws Exception {
         Long seconds = Long.getLong("fuzz.seconds");
-        long seed = Long.getLong("fuzz.seed", System.nanoTime());
+        long seed = Long.getLong("fuzz.seed", SEED);
         StringWriter said = new StringWriter();
         try (target) {
             boolean isGood = Fuzz.run(
                     target,
                     seed,
                     seconds == null ? Long.MAX_VALUE : TimeUnit.SECONDS.toNanos(seconds),
-                    seconds == null ? rounds : Long.MAX_VALUE,
+                    seconds == null ? Seeds.scaled(rounds) : Long.MAX_VALUE,
                     new PrintWriter(said));
             System.out.print(said);
             assertThat(isGood).as(said.toString()).isTrue();

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -59,6 +59,10 @@ class DashboardBrowserTest {
     private static LiveNode node;
     private static Load load;
 
+    /** One for all tests: its start takes longer than what they do. */
+    private static @Nullable Browser shared;
+
+    @SuppressWarnings("NullAway.Init") // Before each test.
     private Browser browser;
 
     /** Datagrams with a route and without, and three TCP streams, until it ends. */
@@ -116,6 +120,9 @@ class DashboardBrowserTest {
 
     @AfterAll
     static void stop() throws Exception {
+        if (shared != null) {
+            shared.close();
+        }
         load.end();
         node.close();
         sink.close();
@@ -123,15 +130,15 @@ class DashboardBrowserTest {
     }
 
     @BeforeEach
-    void open(@TempDir Path profile) {
-        browser = Browser.open(node.admin(), profile);
-    }
-
-    @AfterEach
-    void close() {
-        if (browser != null) {
-            browser.close();
+    void open() {
+        Browser opened = shared;
+        if (opened == null) {
+            opened = Browser.open(node.admin(), folder.resolve("profile"));
+            shared = opened;
+        } else {
+            opened.openAnew();
         }
+        browser = opened;
     }
 
     @Test

@@ -34,10 +34,10 @@ final class LiveLoad implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     /** Packets of a short stream: some tens of connections begin and end each second. */
-    private static final int SHORT_STREAM = 20;
+    private static final int SHORT_STREAM = 10;
 
     /** Between two packets of a sender: leaves processors to the nodes' starts. */
-    private static final long PACE_NS = 1_000_000;
+    private static final long PACE_NS = 3_000_000;
 
     private final AnepReceiver receiver;
     /** Packets that came, by stream; of TCP the number that comes next. */

@@ -33,6 +33,7 @@ import org.tamanoir.node.Programs;
 import org.tamanoir.node.config.ConfigFile;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Problems;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSockets;
@@ -42,13 +43,13 @@ import tools.jackson.databind.JsonNode;
 @Tag("process")
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class RestartTest {
-    /** {@code -Dtamanoir.restarts=50} for the whole. */
-    private static final int RESTARTS = Integer.getInteger("tamanoir.restarts", 3);
+    /** One of a node that was started, and one of a node that took over; {@code -Dtamanoir.restarts=50} for the whole. */
+    private static final int RESTARTS = Integer.getInteger("tamanoir.restarts", Seeds.scaled(2));
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     /** Between two questions to the admin API: leaves processors to the nodes' starts. */
-    private static final long PACE_NS = 2_000_000;
+    private static final long PACE_NS = 5_000_000;
 
     @TempDir
     Path folder;

@@ -22,6 +22,7 @@ import org.openqa.selenium.By;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.WebDriverException;
 import org.openqa.selenium.WebElement;
+import org.openqa.selenium.WindowType;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
@@ -87,11 +88,29 @@ public final class Browser implements AutoCloseable {
                 .usingAnyFreePort()
                 .build();
         Browser browser = new Browser(new ChromeDriver(service, options), origin);
-        browser.width(1280);
-        browser.dark(false);
-        browser.driver.manage().logs().get(LogType.PERFORMANCE); // What the browser shows at its start.
-        browser.driver.get(origin + "/ui");
+        browser.open();
         return browser;
+    }
+
+    /**
+     * Opens the dashboard in a tab of its own, as if anew: what a page keeps in the browser is gone, and so is what it
+     * asked for and complained of.
+     */
+    public void openAnew() {
+        driver.executeCdpCommand("Storage.clearDataForOrigin", Map.of("origin", origin, "storageTypes", "all"));
+        String before = driver.getWindowHandle();
+        String fresh = driver.switchTo().newWindow(WindowType.TAB).getWindowHandle();
+        driver.switchTo().window(before).close();
+        driver.switchTo().window(fresh);
+        driver.manage().logs().get(LogType.BROWSER);
+        open();
+    }
+
+    private void open() {
+        width(1280);
+        dark(false);
+        driver.manage().logs().get(LogType.PERFORMANCE); // What the browser shows at its start.
+        driver.get(origin + "/ui");
     }
 
     /** Sets the width of the window. */
