@@ -10,13 +10,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.tamanoir.support.Ports;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -27,12 +30,77 @@ import tools.jackson.databind.json.JsonMapper;
 class WholePathTest {
     private static final int PATIENCE_S = 40;
     private static final int FILE_BYTES = 3_000_017;
-    private static final String DESTINATION = "192.0.2.7";
+
+    /** Three ways over the same two nodes, each to a receiver of its own. */
+    private enum Way {
+        TCP("--tcp"),
+        UDP("--udp"),
+        SELECTORS("--tcp");
+
+        final String transport;
+        /** Where packets go. */
+        final String destination = "192.0.2." + (7 + ordinal());
+        /** Of the receiver, which starts after the nodes. */
+        String receiver = "";
+        /** Of the second node. */
+        String second = "";
+
+        Way(String transport) {
+            this.transport = transport;
+        }
+
+        String route(String via) {
+            return "--route=" + destination + "=" + via;
+        }
+    }
+
+    private static final List<Process> NODES = new ArrayList<>();
+
+    /** Addresses of the first node, for TCP and UDP. */
+    private static String firstTcp = "";
+
+    private static String firstUdp = "";
 
     private final List<Process> started = new ArrayList<>();
 
     @TempDir
     private Path folder;
+
+    @BeforeAll
+    static void startNodes() throws IOException {
+        List<String> second = new ArrayList<>(
+                List.of("--tcp", "127.0.0.1:" + Ports.free(), "--tcp", "127.0.0.1:" + Ports.free(), "--sapf"));
+        for (Way way : Way.values()) {
+            way.receiver = "127.0.0.1:" + Ports.free();
+            second.add(way.route(way.receiver + ",host"));
+        }
+        JsonNode event = node(second);
+        Way.TCP.second = event.get("tcp").get(0).asString();
+        Way.SELECTORS.second = event.get("tcp").get(1).asString();
+        Way.UDP.second = event.get("udp").get(0).asString();
+        List<String> first = new ArrayList<>(
+                List.of("--tcp", "127.0.0.1:0", "--sapf", "--sapf-to", Way.SELECTORS.second));
+        for (Way way : Way.values()) {
+            first.add(way.route(way.second));
+        }
+        event = node(first);
+        firstTcp = event.get("tcp").get(0).asString();
+        firstUdp = event.get("udp").get(0).asString();
+    }
+
+    /** Starts a node that listens on UDP, too; returns what it says when it has started. */
+    private static JsonNode node(List<String> options) throws IOException {
+        List<String> all = new ArrayList<>(List.of("node", "--udp", "127.0.0.1:0", "--json"));
+        all.addAll(options);
+        Process node = Program.start(all.toArray(String[]::new));
+        NODES.add(node);
+        return new JsonMapper().readTree(node.inputReader().readLine());
+    }
+
+    @AfterAll
+    static void endNodes() {
+        NODES.forEach(Process::destroyForcibly);
+    }
 
     @AfterEach
     void endAll() {
@@ -49,16 +117,6 @@ class WholePathTest {
         return start(Program.builder(arguments).redirectError(ProcessBuilder.Redirect.INHERIT));
     }
 
-    /** A node that sends on to this address; gives its own. */
-    private String node(String transport, String via, String... more) throws IOException {
-        List<String> all = new ArrayList<>(
-                List.of("node", transport, "127.0.0.1:0", "--json", "--route", DESTINATION + "=" + via));
-        all.addAll(List.of(more));
-        Process node = quiet(all.toArray(String[]::new));
-        JsonNode event = new JsonMapper().readTree(node.inputReader().readLine());
-        return event.get(transport.substring(2)).get(0).asString();
-    }
-
     private Path randomFile() throws IOException {
         byte[] content = new byte[FILE_BYTES];
         new Random(FILE_BYTES).nextBytes(content);
@@ -66,14 +124,14 @@ class WholePathTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--tcp", "--udp"})
-    void aFileCrossesTwoNodesThroughMonitor(String transport) throws Exception {
+    @EnumSource(names = {"TCP", "UDP"})
+    void aFileCrossesTwoNodesThroughMonitor(Way way) throws Exception {
         Path copy = folder.resolve("copy");
         Process receive = start(Program.builder(
                 "receive",
-                transport,
+                way.transport,
                 "--listen",
-                "127.0.0.1:0",
+                way.receiver,
                 "--json",
                 "-o",
                 copy.toString(),
@@ -82,17 +140,15 @@ class WholePathTest {
                 "--idle",
                 "1s"));
         BufferedReader messages = receive.errorReader();
-        String receiver = messages.readLine().replace("listening on ", "");
-        String second = node(transport, receiver + ",host");
-        String first = node(transport, second);
+        assertThat(messages.readLine()).isEqualTo("listening on " + way.receiver);
         Path sent = randomFile();
         Process send = quiet(
                 "send",
-                transport,
+                way.transport,
                 "--to",
-                first,
+                way == Way.TCP ? firstTcp : firstUdp,
                 "--destination",
-                DESTINATION,
+                way.destination,
                 "--service",
                 "Monitor",
                 "--packet-size",
@@ -113,18 +169,16 @@ class WholePathTest {
     @Test
     void loadGoesBySelectorsOverTcp() throws Exception {
         Process receive = start(Program.builder(
-                "receive", "--tcp", "--listen", "127.0.0.1:0", "--json", "--discard", "--exit-after-streams", "1"));
+                "receive", "--tcp", "--listen", Way.SELECTORS.receiver, "--json", "--discard", "--exit-after-streams", "1"));
         BufferedReader messages = receive.errorReader();
-        String receiver = messages.readLine().replace("listening on ", "");
-        String second = node("--tcp", receiver + ",host", "--sapf");
-        String first = node("--tcp", second, "--sapf", "--sapf-to", second);
+        assertThat(messages.readLine()).isEqualTo("listening on " + Way.SELECTORS.receiver);
         Process send = quiet(
                 "send",
                 "--sapf",
                 "--to",
-                first,
+                firstTcp,
                 "--destination",
-                DESTINATION,
+                Way.SELECTORS.destination,
                 "--service",
                 "Monitor",
                 "--count",

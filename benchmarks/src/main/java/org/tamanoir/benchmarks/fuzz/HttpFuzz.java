@@ -73,7 +73,7 @@ final class HttpFuzz implements FuzzTarget {
     }
 
     /** Starts a node. */
-    static HttpFuzz ofJar(Path jar) throws IOException {
+    static HttpFuzz ofJar(Path jar, String... flags) throws IOException {
         String missing = NodeJvm.missing("--node-jar", jar);
         if (!missing.isEmpty()) {
             throw new IOException(missing);
@@ -85,7 +85,7 @@ final class HttpFuzz implements FuzzTarget {
                 listen: {tcp: ["127.0.0.1:0"], udp: ["127.0.0.1:0"]}
                 admin: {listen: "127.0.0.1:%d", token-file: %s}
                 """.formatted(port, token));
-        NodeJvm jvm = new NodeJvm(Processes.ownJava(), List.of("-Xmx256m"), jar.toAbsolutePath());
+        NodeJvm jvm = new NodeJvm(Processes.ownJava(), List.of("-Xmx256m"), jar.toAbsolutePath()).with(List.of(flags));
         Child process = processes.start("node", jvm.line("-c", config.toString()));
         HttpFuzz fuzz = new HttpFuzz(processes, process, Load.loopback(port));
         if (!Threads.await(START_TIMEOUT_S, 50, () -> fuzz.isAnswering() || !process.isAlive()) || !process.isAlive()) {
