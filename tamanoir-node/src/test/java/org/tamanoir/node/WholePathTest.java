@@ -78,8 +78,8 @@ class WholePathTest {
         Way.TCP.second = event.get("tcp").get(0).asString();
         Way.SELECTORS.second = event.get("tcp").get(1).asString();
         Way.UDP.second = event.get("udp").get(0).asString();
-        List<String> first = new ArrayList<>(
-                List.of("--tcp", "127.0.0.1:0", "--sapf", "--sapf-to", Way.SELECTORS.second));
+        List<String> first =
+                new ArrayList<>(List.of("--tcp", "127.0.0.1:0", "--sapf", "--sapf-to", Way.SELECTORS.second));
         for (Way way : Way.values()) {
             first.add(way.route(way.second));
         }
@@ -169,7 +169,14 @@ class WholePathTest {
     @Test
     void loadGoesBySelectorsOverTcp() throws Exception {
         Process receive = start(Program.builder(
-                "receive", "--tcp", "--listen", Way.SELECTORS.receiver, "--json", "--discard", "--exit-after-streams", "1"));
+                "receive",
+                "--tcp",
+                "--listen",
+                Way.SELECTORS.receiver,
+                "--json",
+                "--discard",
+                "--exit-after-streams",
+                "1"));
         BufferedReader messages = receive.errorReader();
         assertThat(messages.readLine()).isEqualTo("listening on " + Way.SELECTORS.receiver);
         Process send = quiet(
