@@ -202,12 +202,12 @@ public final class ClassArchive {
         Files.move(part, folder.resolve(CLASSES), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Starts a server that a node takes for its director: without IPVS none runs on the host. */
+    /** Starts a server that a node takes for its director, and that has no streams for it: without IPVS none runs here. */
     private static HttpServer welcoming() throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
         byte[] welcome = new JsonMapper()
                 .writeValueAsBytes(new Welcome(
-                        "a", "a", "up", 0, 500, List.of(), new Welcome.Code(List.of(), List.of(), List.of())));
+                        "a", "a", "joining", 0, 500, List.of(), new Welcome.Code(List.of(), List.of(), List.of())));
         server.createContext("/", exchange -> {
             exchange.getResponseHeaders().add("Content-Type", "application/json");
             exchange.sendResponseHeaders(200, welcome.length);
