@@ -3,8 +3,8 @@ package org.tamanoir.support;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.DatagramSocket;
+import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Ports for what has to know its port before it listens, or that nobody listens on. They lie below those that Linux
@@ -14,36 +14,44 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class Ports {
     private static final int FIRST = 11_000;
-    private static final int PER_PROCESS = 1_000;
-    private static final int PROCESSES = 10;
+    private static final int EACH = 500;
+    private static final int PROCESSES = 20;
 
-    /** Surefire numbers its processes from 1. */
-    private static final int OFFSET = Integer.getInteger("surefire.forkNumber", 0) % PROCESSES * PER_PROCESS;
+    /** Listens on the port before this process's own while it lives, so that no other process takes these. */
+    private static final ServerSocket OWNER = own();
 
-    private static final AtomicInteger TAKEN = new AtomicInteger();
+    private static int next;
 
     private Ports() {}
 
-    /**
-     * Returns a port that is free for TCP and UDP on all addresses, and was not returned before.
-     *
-     * @throws IOException if a socket cannot be opened
-     * @throws IllegalStateException if this process has had all of its 1,000 ports
-     */
-    public static int free() throws IOException {
-        while (true) {
-            int taken = TAKEN.getAndIncrement();
-            if (taken >= PER_PROCESS) {
-                throw new IllegalStateException("a test process has " + PER_PROCESS + " ports, and all were taken");
+    private static ServerSocket own() {
+        for (int i = 0; i < PROCESSES; i++) {
+            try {
+                return new ServerSocket(FIRST + i * EACH, 1, InetAddress.getLoopbackAddress());
+            } catch (IOException e) {
+                // Another process's: take the next.
             }
-            int port = FIRST + OFFSET + taken;
-            try (ServerSocket tcp = new ServerSocket(port);
+        }
+        throw new IllegalStateException("each of " + PROCESSES + " ranges of ports from " + FIRST
+                + " is some test process's; end those that hang");
+    }
+
+    /**
+     * Returns a port that is free for TCP and UDP on all addresses; the same again when some 500 others were returned.
+     *
+     * @throws IOException if a socket cannot be opened, or none of this process's ports is free
+     */
+    public static synchronized int free() throws IOException {
+        for (int tries = 1; tries < EACH; tries++) {
+            next = next % (EACH - 1) + 1;
+            try (ServerSocket tcp = new ServerSocket(OWNER.getLocalPort() + next);
                     DatagramSocket udp = new DatagramSocket(tcp.getLocalPort())) {
                 return udp.getLocalPort();
             } catch (BindException e) {
-                // Somebody else's: take the next.
+                // In use: take the next.
             }
         }
+        throw new IOException("none of the " + EACH + " ports from " + OWNER.getLocalPort() + " is free");
     }
 
     /** Returns this many ports, each as of {@link #free()}. */
