@@ -131,6 +131,7 @@ abstract class TcpNodeTesting {
 
     @BeforeAll
     static void listenToLog() throws IOException {
+        Ports.free(); // Keeps a socket.
         openWhatTheJdkKeeps();
         openWhatLoopsKeep();
         APPENDER.start();

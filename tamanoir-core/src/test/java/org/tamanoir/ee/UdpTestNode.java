@@ -46,6 +46,7 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Ports;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -350,14 +351,15 @@ final class UdpTestNode implements AutoCloseable {
         private Map<String, Integer> descriptors = Map.of();
 
         @Override
-        public void beforeEach(ExtensionContext context) {
+        public void beforeEach(ExtensionContext context) throws IOException {
             warmUp();
             threads = nodeThreads();
             descriptors = descriptors();
         }
 
-        /** What the JVM and libraries open once is no leak. */
-        private static void warmUp() {
+        /** What the JVM, libraries and {@link Ports} open once is no leak. */
+        private static void warmUp() throws IOException {
+            Ports.free();
             for (TransportKind kind : List.of(TransportKind.NIO, UdpSockets.resolve(TransportKind.AUTO))) {
                 if (WARM.add(kind)) {
                     start(kind).close();
