@@ -174,6 +174,8 @@ public final class ArenaFile implements AutoCloseable {
         ArenaReader other;
         try {
             other = ArenaReader.open(file);
+        } catch (NoSuchFileException e) {
+            return null; // Another node has removed it since.
         } catch (IOException e) {
             throw new IOException(e.getMessage() + "; it is left alone: remove it, or name another", e);
         }
