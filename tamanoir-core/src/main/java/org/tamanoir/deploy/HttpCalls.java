@@ -1,10 +1,8 @@
 package org.tamanoir.deploy;
 
-import java.io.UncheckedIOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.SynchronousQueue;
@@ -30,12 +28,10 @@ public final class HttpCalls implements AutoCloseable {
     }
 
     private final ThreadPoolExecutor threads;
-    private final HttpClient.Builder builder;
-    private @Nullable HttpClient client;
+    private final HttpClient client;
 
     /**
-     * Begins with no thread, and without the JDK's client: that reads the JDK's certificates and starts a thread, an
-     * eighth of a node's start, which a node that fetches nothing need not wait for.
+     * Begins with no thread.
      *
      * @param name of the threads, which get a number each
      * @param client its executor will be these threads
@@ -48,16 +44,7 @@ public final class HttpCalls implements AutoCloseable {
                     thread.setDaemon(true);
                     return thread;
                 });
-        builder = client.executor(threads);
-    }
-
-    private synchronized HttpClient client() {
-        HttpClient built = client;
-        if (built == null) {
-            built = builder.build();
-            client = built;
-        }
-        return built;
+        this.client = client.executor(threads).build();
     }
 
     /**
@@ -72,23 +59,13 @@ public final class HttpCalls implements AutoCloseable {
     }
 
     /**
-     * Sends a request; to cancel the call ends its connection. The first one makes the JDK's client, before it returns;
-     * where that is impossible the call fails, and the next one tries again.
+     * Sends a request; to cancel the call ends its connection.
      *
      * @param ended runs on any thread when the call has ended
      * @throws java.util.concurrent.RejectedExecutionException after {@link #close}
      */
     public <T> Future<HttpResponse<T>> send(HttpRequest request, HttpResponse.BodyHandler<T> body, Runnable ended) {
-        Callable<HttpResponse<T>> exchange;
-        try {
-            HttpClient ready = client();
-            exchange = () -> ready.send(request, body);
-        } catch (UncheckedIOException e) {
-            exchange = () -> {
-                throw e.getCause();
-            };
-        }
-        FutureTask<HttpResponse<T>> call = new FutureTask<>(exchange) {
+        FutureTask<HttpResponse<T>> call = new FutureTask<>(() -> client.send(request, body)) {
             @Override
             protected void done() {
                 ended.run();
