@@ -50,12 +50,14 @@ public final class Load {
     }
 
     /**
-     * Returns a port of 127.0.0.1 that is free for TCP and UDP and was not returned before: below those that Linux gives to
+     * Returns a port of 127.0.0.1 that is free for TCP and UDP, below those that Linux gives to
      * a socket that names none (32768 to 60999, {@code ip_local_port_range} of ip(7)), so that no connection takes it before
-     * it is used.
+     * it is used; the same again after 11,000.
+     *
+     * @throws BindException when none is free
      */
     public static int freePort() throws IOException {
-        while (true) {
+        for (int tries = 0; tries < PORTS; tries++) {
             int port = FIRST_PORT + Math.floorMod(NEXT_PORT.getAndIncrement(), PORTS);
             try (ServerSocket tcp = new ServerSocket(port, 1, loopback());
                     DatagramSocket udp = new DatagramSocket(tcp.getLocalPort(), loopback())) {
@@ -64,6 +66,7 @@ public final class Load {
                 // Somebody else's: take the next.
             }
         }
+        throw new BindException("none of the " + PORTS + " ports from " + FIRST_PORT + " is free");
     }
 
     /** An IPv4 address and a port. */

@@ -174,9 +174,10 @@ public final class ArenaFile implements AutoCloseable {
         ArenaReader other;
         try {
             other = ArenaReader.open(file);
-        } catch (NoSuchFileException e) {
-            return null; // Another node has removed it since.
         } catch (IOException e) {
+            if (Files.notExists(file, LinkOption.NOFOLLOW_LINKS)) {
+                return null; // Another node has removed it since.
+            }
             throw new IOException(e.getMessage() + "; it is left alone: remove it, or name another", e);
         }
         if (other.isLive()) {

@@ -35,10 +35,10 @@ final class OwnPorts {
     /** Batches taken from a port at once while the service's packets wait for turns. */
     private static final int BATCHES_BETWEEN_TURNS = 4;
 
+    /** Begun since the end was asked for; more than {@link #LAST_BATCHES}: nothing is read any more. */
     private int lastBatches;
+
     private boolean paused;
-    /** Nothing is read any more. */
-    private boolean over;
     /** What is handled now; stays when something was thrown past it: senders may refer to it. */
     private @Nullable UdpBatch inHand;
 
@@ -98,7 +98,7 @@ final class OwnPorts {
             giveUp(port); // Else nobody would read it.
             return;
         }
-        if (!paused && !over) {
+        if (!paused && !isOver()) {
             watch(reading);
         }
     }
@@ -109,7 +109,7 @@ final class OwnPorts {
 
     /** Watches the ports, but not while the service pauses: what waits in them would keep the loop awake. */
     void watch() {
-        if (over || service.thread.isPaused() == paused) {
+        if (isOver() || service.thread.isPaused() == paused) {
             return;
         }
         paused = !paused;
@@ -124,7 +124,7 @@ final class OwnPorts {
 
     /** Leaves what comes from now on in the ports, and watches them no more: that would keep the loop awake. */
     void endReading() {
-        over = true;
+        lastBatches = LAST_BATCHES + 1;
         ports.forEach(reading -> reading.port.release());
     }
 
@@ -135,7 +135,7 @@ final class OwnPorts {
      * @return false when nothing waited
      */
     boolean read(boolean ending) {
-        if (paused || over || (ending && !beginLastBatch())) {
+        if (paused || isOver() || (ending && !beginLastBatch())) {
             return false;
         }
         boolean worked = false;
@@ -158,6 +158,10 @@ final class OwnPorts {
     /** Returns whether packets wait for turns, and more for being put behind them or dropped. */
     private boolean isBehind(Reading reading) {
         return service.isWaitingForTurns() && !reading.port.isShared() && !paused;
+    }
+
+    private boolean isOver() {
+        return lastBatches > LAST_BATCHES;
     }
 
     private boolean beginLastBatch() {

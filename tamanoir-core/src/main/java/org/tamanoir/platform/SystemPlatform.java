@@ -13,7 +13,10 @@ import java.util.concurrent.locks.LockSupport;
 final class SystemPlatform implements Platform {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final boolean COUNTS_PROCESSOR_TIME =
-            THREADS.isCurrentThreadCpuTimeSupported() && THREADS.isThreadCpuTimeEnabled();
+            THREADS.isThreadCpuTimeSupported() && THREADS.isThreadCpuTimeEnabled();
+    private static final boolean COUNTS_BYTES = THREADS instanceof com.sun.management.ThreadMXBean counters
+            && counters.isThreadAllocatedMemorySupported()
+            && counters.isThreadAllocatedMemoryEnabled();
 
     private static final long JOIN_LOOK_NS = 1_000_000;
 
@@ -41,7 +44,7 @@ final class SystemPlatform implements Platform {
 
     @Override
     public long allocatedBytes(Thread thread) {
-        return THREADS instanceof com.sun.management.ThreadMXBean counters
+        return COUNTS_BYTES && THREADS instanceof com.sun.management.ThreadMXBean counters
                 ? counters.getThreadAllocatedBytes(thread.getId())
                 : 0;
     }

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 
 /** A packet in a service's hands: what changes and what stays in the memory that it lies in. */
 class PacketLentTest {
@@ -199,7 +200,7 @@ class PacketLentTest {
 
     @Test
     void whateverIsDoneToItTheMemoryAroundStaysAndTheNodeParsesTheSame() {
-        long seed = Long.getLong("tamanoir.seed", System.nanoTime());
+        long seed = Seeds.ofCommit(PacketLentTest.class);
         Random random = new Random(seed);
         loan.takeBack();
         byte[] good = octets();

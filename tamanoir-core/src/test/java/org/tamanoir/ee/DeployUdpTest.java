@@ -363,7 +363,7 @@ class DeployUdpTest {
                 return scripted(2);
             }));
             end.send(node.udp(), packets(builder, 1));
-            inService.await();
+            assertThat(inService.await(40, TimeUnit.SECONDS)).isTrue();
             clock.hurryUntil(() -> made.get() > 0);
             assertNext(end, 2, 3, 2);
             released.countDown();

@@ -91,7 +91,7 @@ class HostileServiceTest extends TcpNodeTesting {
     @Test
     void anExceptionOfAConstructorThatHangsWhenItIsReadHoldsUpNobody() throws Exception {
         settings.platform = clock;
-        settings.makeTimeout = Duration.ofSeconds(2);
+        settings.makeTimeout = Duration.ofSeconds(8);
         TestSink sink = sink();
         TestNode node = node(MARK, define("bad", () -> {
                     throw new Hanging();
@@ -170,7 +170,7 @@ class HostileServiceTest extends TcpNodeTesting {
     @EnumSource(Taken.class)
     void aServiceWhoseMonitorIsTakenHoldsUpNobody(Taken taken) throws Exception {
         settings.platform = clock;
-        settings.makeTimeout = Duration.ofSeconds(2);
+        settings.makeTimeout = Duration.ofSeconds(8);
         settings.stuckTimeout = Duration.ofMillis(300);
         TestSink sink = sink();
         TestNode node = node(MARK, define("locked", () -> new Locked(taken))).toHost(sink.address());

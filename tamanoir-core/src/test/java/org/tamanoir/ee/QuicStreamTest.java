@@ -29,6 +29,7 @@ import org.tamanoir.client.AnepSender;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.support.LossyUdp;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.TransportKind;
@@ -38,7 +39,7 @@ class QuicStreamTest extends TcpNodeTesting {
     @TempDir
     private Path folder;
 
-    private final long seed = System.nanoTime();
+    private final long seed = Seeds.ofCommit(QuicStreamTest.class);
     private TestAuthority authority;
     private TlsFiles files;
 

@@ -177,11 +177,14 @@ class SapfRunsTest {
             int sent = 0;
             for (List<List<byte[]>> window : windows) {
                 gate.acquire();
-                for (int i = 0; i < window.size(); i++) {
-                    ends.get(RECEIVERS + i % 2).send(node.udp(), window.get(i));
-                    sent += window.get(i).size();
+                try {
+                    for (int i = 0; i < window.size(); i++) {
+                        ends.get(RECEIVERS + i % 2).send(node.udp(), window.get(i));
+                        sent += window.get(i).size();
+                    }
+                } finally {
+                    gate.release();
                 }
-                gate.release();
                 node.balanced(sent);
                 for (int i = 0; i < ends.size(); i++) {
                     while (!ends.get(i).isQuiet()) {

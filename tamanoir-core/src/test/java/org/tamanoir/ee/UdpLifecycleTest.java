@@ -188,6 +188,7 @@ class UdpLifecycleTest {
                 PacketBuilder builder = UdpTestNode.builder(UdpTestNode.at("10.1.0.1", 4_000), NAME, 1);
                 byte[] packet = UdpTestNode.packet(builder, 8_000);
                 sender.send(node.udp(), packet);
+                server.setSoTimeout((int) Waiting.PATIENCE.toMillis());
                 Socket connection = server.accept(); // Which nobody reads.
                 long[] before = {-1, 0};
                 eventually()
@@ -211,7 +212,7 @@ class UdpLifecycleTest {
                     long id = thread.get().getId();
                     long used = threads.getThreadCpuTime(id);
                     assertThat(used).isPositive();
-                    Thread.sleep(500);
+                    Thread.sleep(500); // A thread that is kept awake uses all of it.
                     assertThat(threads.getThreadCpuTime(id) - used).isBetween(0L, 100_000_000L);
                     assertThat(stopping).as("it waits for its next hop").isNotDone();
                 } finally {

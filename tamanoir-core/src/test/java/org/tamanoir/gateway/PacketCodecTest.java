@@ -17,6 +17,7 @@ import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.transport.StreamCodec;
 
 class PacketCodecTest {
@@ -88,7 +89,7 @@ class PacketCodecTest {
 
     @Test
     void unitsComeBackAsTheyWereHoweverTheyAreSplit() throws IOException {
-        long seed = System.nanoTime();
+        long seed = Seeds.ofCommit(PacketCodecTest.class);
         System.out.println("PacketCodecTest: seed " + seed);
         Random random = new Random(seed);
         for (int round = 0; round < 500; round++) {

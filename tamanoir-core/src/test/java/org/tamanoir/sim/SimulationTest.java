@@ -21,8 +21,8 @@ class SimulationTest {
             SEED != null ? 1 : Integer.getInteger("tamanoir.sim.schedules", Seeds.scaled(300));
     private static final int WITHOUT_RUNS = Math.max(1, SCHEDULES / 10);
 
-    /** Enough for each kind of schedule, one of which comes once in 25 seeds. */
-    private static final int REPEATED = Math.min(SCHEDULES, 30);
+    /** Of kinds of schedules that come once in 25 seeds, all but one in a hundred runs. */
+    private static final int REPEATED = Math.min(SCHEDULES, 120);
 
     private static long first;
 

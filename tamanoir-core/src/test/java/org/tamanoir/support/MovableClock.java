@@ -28,7 +28,10 @@ public final class MovableClock implements Platform {
         aheadNs.addAndGet(time.toNanos());
     }
 
-    /** Lets time pass some twenty times as fast until the condition holds, 25 seconds of it at most. */
+    /**
+     * Lets time pass some twenty times as fast until the condition holds, 25 seconds of it at most. What must not run out
+     * meanwhile on a busy host takes more than 8 of them: 400 ms of the host.
+     */
     public void hurryUntil(Callable<Boolean> condition) {
         int[] steps = new int[1];
         eventually().until(() -> {

@@ -14,8 +14,8 @@ import java.net.ServerSocket;
  */
 public final class Ports {
     private static final int FIRST = 11_000;
-    private static final int EACH = 500;
-    private static final int PROCESSES = 20;
+    private static final int EACH = 100;
+    private static final int PROCESSES = 100;
 
     /** Listens on the port before this process's own while it lives, so that no other process takes these. */
     private static final ServerSocket OWNER = own();
@@ -37,7 +37,7 @@ public final class Ports {
     }
 
     /**
-     * Returns a port that is free for TCP and UDP on all addresses; the same again when some 500 others were returned.
+     * Returns a port that is free for TCP and UDP on all addresses; the same again when some 90 others were returned.
      *
      * @throws IOException if a socket cannot be opened, or none of this process's ports is free
      */

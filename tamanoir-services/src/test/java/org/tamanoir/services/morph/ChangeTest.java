@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.tamanoir.message.MessageHandler;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.services.morph.handler.PlanNames;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Waiting;
 
 /** Plans on real threads, that change while messages pass. The test's thread is the service's. */
@@ -99,7 +100,7 @@ class ChangeTest {
     @Test
     void givesEachMessageOnceWhileThePlanChanges() throws Exception {
         run(Transport.TCP, TWO_CONTEXTS);
-        long seed = System.nanoTime();
+        long seed = Seeds.ofCommit(ChangeTest.class);
         AtomicBoolean done = new AtomicBoolean();
         CompletableFuture<Integer> changes = Waiting.async(() -> change(new Random(seed), done));
         int given = 0;

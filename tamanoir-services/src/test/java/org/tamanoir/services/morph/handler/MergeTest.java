@@ -23,6 +23,7 @@ import org.tamanoir.format.FormatException;
 import org.tamanoir.format.Layout;
 import org.tamanoir.format.Target;
 import org.tamanoir.message.Outcome;
+import org.tamanoir.support.Seeds;
 
 @Tag("once")
 class MergeTest {
@@ -246,7 +247,7 @@ class MergeTest {
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 4})
     void randomPartnersAreMergedAsAModelDoes(int fanIn) {
-        long seed = System.nanoTime();
+        long seed = Seeds.ofCommit(MergeTest.class);
         Random random = new Random(seed);
         Format[] parts = new Format[fanIn];
         List<String> from = new ArrayList<>();

@@ -8,6 +8,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 
 class RingTest {
     private static final int NUMBER = 4;
@@ -15,7 +16,7 @@ class RingTest {
     /** Adds, frees anywhere, and gives up the oldest where there is no room; numbers tell entries apart wherever they lie. */
     @Test
     void randomEntriesStayInOrderAndKeepWhatIsInThem() {
-        long seed = System.nanoTime();
+        long seed = Seeds.ofCommit(RingTest.class);
         Random random = new Random(seed);
         Ring ring = new Ring(10_000);
         Deque<Integer> expected = new ArrayDeque<>();
