@@ -22,8 +22,8 @@ import java.util.stream.Stream;
  * and its name, with tabs between. Classes {@code GuestTest} are left out: a profile of their own runs them.
  *
  * <p>A source file depends on the classes that it imports or names with their package, on those of its package that it
- * names, and, where a changed
- * file is no Java source, on that file if it contains its name. Classes that are found by name at run time are missed.
+ * names, and, where a changed file is no Java source, on that file if it contains its name. Classes that are found by
+ * name at run time are missed.
  */
 final class Affected {
     private static final Pattern PACKAGE = Pattern.compile("^package ([\\w.]+);", Pattern.MULTILINE);
