@@ -125,6 +125,7 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
     public void serve() {
         instance.loop.adopt(inbound);
         thread.initialise();
+        nextHops.flush(); // What the service has sent in init: nothing is read before it has left.
         timeouts.watchIdle();
         while (state != State.ENDED) {
             State before = state;
