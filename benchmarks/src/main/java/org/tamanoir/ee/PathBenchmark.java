@@ -296,6 +296,14 @@ public class PathBenchmark {
         @Override
         public void consumed(int at) {}
 
+        @Override
+        public int proof() {
+            return 0;
+        }
+
+        @Override
+        public void prove(int proof) {}
+
         void free() {
             thread.loop.own();
             thread.loop.close();

@@ -24,6 +24,8 @@ public final class Authentication {
     private final TreeMap<Integer, Kept> keys = new TreeMap<>(Integer::compareUnsigned);
 
     private AuthRules rules = AuthRules.NONE;
+    /** Of the state that was published last, from 1 on. */
+    private int epoch;
     /** Null while no packet is checked or signed. */
     private volatile @Nullable State now;
 
@@ -38,8 +40,12 @@ public final class Authentication {
      */
     public record Shown(int id, int bytes, boolean isOfFile, boolean signs, int streams, long forgotten) {}
 
-    /** What packets are judged by. */
-    record State(AuthRules rules, int[] ids, Kept[] keys) {
+    /**
+     * What packets are judged by.
+     *
+     * @param epoch tells states apart: each has a higher one than those before
+     */
+    record State(int epoch, AuthRules rules, int[] ids, Kept[] keys) {
         @Nullable
         Kept key(int id) {
             int at = Arrays.binarySearch(ids, id);
@@ -189,6 +195,9 @@ public final class Authentication {
                 .sorted(Comparator.comparingInt(kept -> kept.key().id()))
                 .toArray(Kept[]::new);
         now = new State(
-                rules, Arrays.stream(sorted).mapToInt(kept -> kept.key().id()).toArray(), sorted);
+                ++epoch,
+                rules,
+                Arrays.stream(sorted).mapToInt(kept -> kept.key().id()).toArray(),
+                sorted);
     }
 }

@@ -20,15 +20,21 @@ public final class PacketGuard {
     /** HMAC-SHA-256, the only algorithm there is. */
     public static final int HMAC_SHA_256 = 1;
 
+    /** The {@link #proof} of a packet that nobody has judged. */
+    public static final int NO_PROOF = 0;
+
+    /** Of what the node makes of itself, or of packets that were all authenticated. */
+    private static final int OWN = Integer.MAX_VALUE;
+
     private final Authentication authentication;
     private final Hmac hmac = new Hmac();
     /** Of packets that a node signs, and that came without a stream and a number: this thread's own. */
     private final int ownStream = ThreadLocalRandom.current().nextInt();
 
     private long ownSequence;
-    /** What leaves now is on account of a packet that nobody had to authenticate. */
-    private boolean isUnchecked;
-    /** Such packets have come to the service, which may make of them what it sends later. */
+    /** Of the packet on whose account packets leave now. */
+    private int proof = NO_PROOF;
+    /** Packets that nobody authenticated have come to the service, which may make of them what it sends later. */
     private boolean hadUnchecked;
 
     PacketGuard(Authentication authentication) {
@@ -37,12 +43,30 @@ public final class PacketGuard {
 
     /** Returns why a packet that has come may go no further; null when it may, and its number has come from now on. */
     public @Nullable DropReason check(Packet packet) {
-        return check(packet, true);
+        return check(packet, NO_PROOF);
     }
 
-    /** Returns the same, while its number has not come yet. */
+    /**
+     * Returns why a packet, which is as it came, may go no further now, though it might before it waited; null when it may.
+     * One comparison, unless rules or keys have changed since.
+     *
+     * @param before its {@link #proof} of then
+     */
+    public @Nullable DropReason check(Packet packet, int before) {
+        return check(packet, before, true);
+    }
+
+    /** Returns why a packet may go no further, while its number has not come yet; null when it may. */
     public @Nullable DropReason peek(Packet packet) {
-        return check(packet, false);
+        return check(packet, NO_PROOF, false);
+    }
+
+    /**
+     * Returns what is known of the packet that was judged last, to be kept with it wherever it waits: the epoch of the
+     * rules by which its MAC held; negative, of those that asked for none; or {@link #NO_PROOF}.
+     */
+    public int proof() {
+        return proof;
     }
 
     /** Takes note that the packet has come, which {@link #peek} has let pass. */
@@ -57,54 +81,50 @@ public final class PacketGuard {
         }
     }
 
-    /** Takes note that what leaves from now on is on account of a packet that has come, as it came. */
-    public void begin(Packet inHand) {
-        Authentication.State now = authentication.now();
-        isUnchecked = now == null || !now.rules().guards(inHand);
-        hadUnchecked |= isUnchecked;
+    /** Records that the service gets the packet that was judged last. */
+    public void begin() {
+        hadUnchecked |= proof <= NO_PROOF;
     }
 
-    /** Takes note that packets have come to the service before there was this guard. */
+    /** Records that packets have come to the service before there was this guard. */
     public void hadUnchecked() {
         hadUnchecked = true;
     }
 
-    /** Returns whether it is on account of a packet that nobody had to authenticate. */
-    public boolean isUnchecked() {
-        return isUnchecked;
-    }
-
     /**
-     * Takes note that what leaves from now on was made by the service, be it beside a packet in hand or of itself: it is on
-     * account of all that have come. Ends by {@link #resume}.
+     * Has packets leave that the service has made, be it beside a packet in hand or of itself: on account of all that have
+     * come. Ends by {@link #resume}.
      */
     public void beginMade() {
-        isUnchecked |= hadUnchecked;
+        proof = hadUnchecked ? NO_PROOF : OWN;
     }
 
-    /** Goes on with a packet that was held or in hand, of which {@link #isUnchecked} said this. */
-    public void resume(boolean wasUnchecked) {
-        isUnchecked = wasUnchecked;
+    /** Goes on with a packet of which {@link #proof} said this, and which its service may have changed since. */
+    public void resume(int before) {
+        proof = before;
     }
 
-    /** Takes note that what leaves from now on is nobody's doing but the node's. */
-    public void end() {
-        isUnchecked = false;
-    }
-
-    private @Nullable DropReason check(Packet packet, boolean takes) {
+    private @Nullable DropReason check(Packet packet, int before, boolean takes) {
         Authentication.State now = authentication.now();
-        if (now == null || !now.rules().guards(packet)) {
+        proof = before;
+        if (now == null || Math.abs(before) == now.epoch()) {
             return null;
         }
-        DropReason reason = judge(now, packet, takes);
+        boolean wasChecked = before > NO_PROOF;
+        if (!now.rules().guards(packet)) {
+            proof = wasChecked ? before : -now.epoch();
+            return null;
+        }
+        DropReason reason = judge(now, packet, takes, wasChecked);
+        proof = reason == null ? now.epoch() : NO_PROOF;
         if (reason != null) {
             authentication.refusals().tell(reason, packet);
         }
         return reason;
     }
 
-    private @Nullable DropReason judge(Authentication.State now, Packet packet, boolean takes) {
+    /** @param wasChecked by earlier rules: its number has come, and it was this packet */
+    private @Nullable DropReason judge(Authentication.State now, Packet packet, boolean takes, boolean wasChecked) {
         if (!packet.isTamanoir() || !packet.has(Option.AUTHENTICATION)) {
             return DropReason.AUTH_MISSING;
         }
@@ -130,7 +150,7 @@ public final class PacketGuard {
         if (packet.sequence() < 0) {
             return DropReason.AUTH_SEQUENCE;
         }
-        return isNew(now.rules(), key, packet, takes) ? null : DropReason.AUTH_REPLAY;
+        return isNew(now.rules(), key, packet, takes) || wasChecked ? null : DropReason.AUTH_REPLAY;
     }
 
     private static boolean isNew(AuthRules rules, Authentication.Kept key, Packet packet, boolean takes) {
@@ -163,8 +183,9 @@ public final class PacketGuard {
         if (now == null || !packet.isTamanoir()) {
             return null;
         }
-        AuthRules.Signer signer =
-                isUnchecked && now.rules().guards(packet) ? null : now.rules().signer(packet, way);
+        AuthRules.Signer signer = proof <= NO_PROOF && now.rules().guards(packet)
+                ? null
+                : now.rules().signer(packet, way);
         if (signer == null) {
             if (packet.has(Option.AUTHENTICATION)) {
                 NodeOptions.setAuthentication(packet, 0, 0, null);

@@ -3,6 +3,7 @@ package org.tamanoir.ee;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.auth.PacketGuard;
 import org.tamanoir.gateway.udp.GatewaySocket;
 import org.tamanoir.offload.HostAddresses;
 import org.tamanoir.offload.UpcallMetadata;
@@ -26,6 +27,7 @@ final class Arrival {
 
     private long toHigh;
     private long toLow;
+    private int proof;
 
     Arrival(UdpSocket first) {
         this.socket = first;
@@ -43,7 +45,9 @@ final class Arrival {
 
     /** Returns a copy. */
     Arrival copy() {
-        return new Arrival(socket, high, low, port, ascent, toHigh, toLow);
+        Arrival copy = new Arrival(socket, high, low, port, ascent, toHigh, toLow);
+        copy.proof = proof;
+        return copy;
     }
 
     /**
@@ -57,6 +61,7 @@ final class Arrival {
         low = batch.addressLow(message);
         port = batch.port(message);
         ascent = 0;
+        proof = PacketGuard.NO_PROOF;
         if (up != null) {
             ascent = up.look(batch, message);
             if (ascent != 0) {
@@ -74,6 +79,7 @@ final class Arrival {
         high = queued.addressHigh();
         low = queued.addressLow();
         ascent = queued.ascent();
+        proof = queued.proof();
         if (ascent != 0) {
             toHigh = queued.toHigh();
             toLow = queued.toLow();
@@ -81,7 +87,7 @@ final class Arrival {
     }
 
     /** Takes over what stands in a queue. */
-    void set(UdpSocket socket, long high, long low, int port, long ascent, long toHigh, long toLow) {
+    void set(UdpSocket socket, long high, long low, int port, long ascent, long toHigh, long toLow, int proof) {
         this.socket = socket;
         this.high = high;
         this.low = low;
@@ -89,6 +95,7 @@ final class Arrival {
         this.ascent = ascent;
         this.toHigh = toHigh;
         this.toLow = toLow;
+        this.proof = proof;
     }
 
     /** Takes over another arrival. */
@@ -100,6 +107,7 @@ final class Arrival {
         ascent = other.ascent;
         toHigh = other.toHigh;
         toLow = other.toLow;
+        proof = other.proof;
     }
 
     UdpSocket socket() {
@@ -187,6 +195,16 @@ final class Arrival {
 
     boolean isIpv4() {
         return HostAddresses.isIpv4(toHigh, toLow);
+    }
+
+    /** Returns what is known of the packet's authenticity, as {@link PacketGuard#proof}. */
+    int proof() {
+        return proof;
+    }
+
+    /** Keeps what is known of the packet's authenticity. */
+    void prove(int proof) {
+        this.proof = proof;
     }
 
     /** Returns the sender. Allocates. */

@@ -119,6 +119,16 @@ final class DatagramInHand implements PacketSource {
     }
 
     @Override
+    public int proof() {
+        return arrival.proof();
+    }
+
+    @Override
+    public void prove(int proof) {
+        arrival.prove(proof);
+    }
+
+    @Override
     public boolean isFrom(long high, long low, int port) {
         return port == arrival.port() && low == arrival.low() && high == arrival.high();
     }

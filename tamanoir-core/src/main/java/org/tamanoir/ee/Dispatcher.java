@@ -56,13 +56,36 @@ final class Dispatcher {
         elsewhere = destination;
     }
 
+    /**
+     * Drops the packet in hand, which is as it came, where the rules of authentication that are in force now demand what it
+     * lacks; else returns false. Asked when it comes and, since rules may change while it waits, before a service gets it
+     * and before it goes on without one.
+     */
+    boolean refuses(Packet packet) {
+        PacketGuard guard = nextHops.guard();
+        if (guard == null) {
+            return false;
+        }
+        DropReason reason = guard.check(packet, source.proof());
+        source.prove(guard.proof());
+        if (reason != null) {
+            drops.drop(reason, packet);
+            if (nextHops.isOfGateway()) {
+                owner.abort(reason, "its packets must be authenticated, and those of a gateway are not");
+            }
+        }
+        return reason != null;
+    }
+
     /** Sends a packet on that no service has processed. */
     void depart(Packet packet) {
-        depart(
-                packet,
-                reaction == null || !inTransit
-                        ? 0
-                        : reaction.answersTo(source.bytesReceived(packet), source.headerBytes()));
+        if (!refuses(packet)) {
+            depart(
+                    packet,
+                    reaction == null || !inTransit
+                            ? 0
+                            : reaction.answersTo(source.bytesReceived(packet), source.headerBytes()));
+        }
     }
 
     private void depart(Packet packet, long answerBytes) {
@@ -72,7 +95,7 @@ final class Dispatcher {
     /** Sends a packet on that the service has processed. */
     void departProcessed(Packet packet) {
         if (reaction == null) {
-            depart(packet);
+            depart(packet, 0);
         } else if (admits(reaction, packet, inTransit ? source.bytesOnward(packet) : packet.length())) {
             depart(packet, reaction.takeAnswers());
         } else {

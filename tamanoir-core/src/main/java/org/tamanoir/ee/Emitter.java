@@ -80,18 +80,18 @@ final class Emitter {
         owner.settle();
     }
 
-    private void depart(@Nullable DropReason before, Packet own, @Nullable InetSocketAddress destination) {
+    private void depart(@Nullable DropReason fault, Packet own, @Nullable InetSocketAddress destination) {
         PacketGuard guard = path.nextHops.guard();
         if (guard == null) {
-            path.dispatcher.departMade(before, own, destination);
+            path.dispatcher.departMade(fault, own, destination);
             return;
         }
-        boolean wasUnchecked = guard.isUnchecked();
+        int before = guard.proof();
         guard.beginMade();
         try {
-            path.dispatcher.departMade(before, own, destination);
+            path.dispatcher.departMade(fault, own, destination);
         } finally {
-            guard.resume(wasUnchecked);
+            guard.resume(before);
         }
     }
 }

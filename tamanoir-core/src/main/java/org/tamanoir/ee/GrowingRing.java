@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.auth.PacketGuard;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
 
@@ -57,13 +58,18 @@ final class GrowingRing {
 
     /** Copies a packet in; false when there is no room. The producer. */
     boolean offer(ByteBuffer buffer, int offset, int length) {
+        return offer(buffer, offset, length, PacketGuard.NO_PROOF);
+    }
+
+    /** Copies a packet in, as above, of whose authenticity this is known. */
+    boolean offer(ByteBuffer buffer, int offset, int length, int proof) {
         if (starved) {
             starved = false;
         }
         Link to = last;
-        while (!to.ring.offer(buffer, offset, length, 0, 0, 0)) {
+        while (!to.ring.offer(buffer, offset, length, proof)) {
             boolean wasEmpty = isReleased();
-            if (wasEmpty && to.ring.offer(buffer, offset, length, 0, 0, 0)) {
+            if (wasEmpty && to.ring.offer(buffer, offset, length, proof)) {
                 return true; // All has left meanwhile.
             }
             Link larger = larger(to, wasEmpty);
@@ -149,6 +155,11 @@ final class GrowingRing {
     /** Returns the packet's length in bytes. */
     int length() {
         return first.ring.length();
+    }
+
+    /** Returns what is known of the packet's authenticity, as {@link PacketGuard#proof}. */
+    int proof() {
+        return first.ring.proof();
     }
 
     /** Moves over everything that waits; the memory stays. */

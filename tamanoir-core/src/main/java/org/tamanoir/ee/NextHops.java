@@ -109,6 +109,7 @@ final class NextHops {
         this.parking = parking;
         this.cameFrom = cameFrom;
         this.forwarder = context.forwarder();
+        this.guard = context.authentication().guard(null);
         this.initialHopBudget = context.config().hopBudget();
         this.traffic = thread.traffic;
         LookAhead ahead = new LookAhead(context.config().typeId());
@@ -136,7 +137,8 @@ final class NextHops {
         }
     }
 
-    private void refreshGuard() {
+    /** Takes note of rules and keys of authentication; before a packet goes on that has waited, too. */
+    void refreshGuard() {
         PacketGuard before = guard;
         PacketGuard wanted = context.authentication().guard(before);
         if (wanted != null && before == null && wasUnguarded) {

@@ -53,6 +53,7 @@ final class PacketJobs {
     private final long[] ascents;
     private final long[] toHighs;
     private final long[] toLows;
+    private final int[] proofs;
     private boolean closed;
 
     /**
@@ -81,6 +82,7 @@ final class PacketJobs {
         this.ascents = new long[jobs];
         this.toHighs = new long[jobs];
         this.toLows = new long[jobs];
+        this.proofs = new int[jobs];
     }
 
     /**
@@ -118,6 +120,7 @@ final class PacketJobs {
         ascents[job] = from.ascent();
         toHighs[job] = from.toHigh();
         toLows[job] = from.toLow();
+        proofs[job] = from.proof();
         int before = order == null ? StreamOrder.NONE : order.append(stream, job);
         if (before >= 0) {
             free(before);
@@ -220,7 +223,8 @@ final class PacketJobs {
                 Arrival.Sockets.port(port),
                 ascents[job],
                 toHighs[job],
-                toLows[job]);
+                toLows[job],
+                proofs[job]);
     }
 
     /** Returns where a job's packet lies. */

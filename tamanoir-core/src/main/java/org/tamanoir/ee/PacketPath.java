@@ -273,7 +273,8 @@ final class PacketPath implements ServiceThread.Body {
         if (packet.hasRepeatedOption()) {
             traffic.anomaly();
         }
-        if (isRefused()) {
+        source.prove(PacketGuard.NO_PROOF);
+        if (dispatcher.refuses(packet)) {
             return;
         }
         if (datagramRuns == null) {
@@ -286,19 +287,6 @@ final class PacketPath implements ServiceThread.Body {
         } catch (NoMemoryException e) {
             lacksMemory(e);
         }
-    }
-
-    /** Drops the packet in hand where it must be authenticated and is not; else returns false. */
-    private boolean isRefused() {
-        PacketGuard guard = nextHops.guard();
-        DropReason reason = guard == null ? null : guard.check(packet);
-        if (reason != null) {
-            drop(reason, packet);
-            if (nextHops.isOfGateway()) {
-                owner.abort(reason, "its packets must be authenticated, and those of a gateway are not");
-            }
-        }
-        return reason != null;
     }
 
     /** Takes the datagram at which the walk stands, and of those behind it the ones that go with it. */
@@ -371,9 +359,7 @@ final class PacketPath implements ServiceThread.Body {
             dropMalformed(fault);
             return;
         }
-        if (isRefused()) {
-            return;
-        }
+        source.prove(PacketGuard.NO_PROOF);
         try {
             dispatcher.depart(packet);
         } catch (NoMemoryException e) {
@@ -451,20 +437,13 @@ final class PacketPath implements ServiceThread.Body {
     }
 
     private void invoke() {
-        PacketGuard guard = nextHops.guard();
-        if (guard == null) {
-            invokeService();
+        if (dispatcher.refuses(packet)) {
             return;
         }
-        guard.begin(packet);
-        try {
-            invokeService();
-        } finally {
-            guard.end();
+        PacketGuard guard = nextHops.guard();
+        if (guard != null) {
+            guard.begin();
         }
-    }
-
-    private void invokeService() {
         boolean restores = isRestorable || policies.restoresByRule();
         if (restores) {
             loan.lendCopy();
@@ -544,8 +523,9 @@ final class PacketPath implements ServiceThread.Body {
             policies.handleFailed(null);
         } else {
             asked = null;
-            PacketGuard guard = nextHops.guard();
-            suspended.isUnchecked = guard == null || guard.isUnchecked();
+            if (nextHops.guard() == null) {
+                source.prove(PacketGuard.NO_PROOF); // Nobody looks at packets of runs: what is there is another's.
+            }
             if (reaction != null) {
                 reaction.hold(suspended);
             }
@@ -570,16 +550,12 @@ final class PacketPath implements ServiceThread.Body {
         }
         PacketGuard guard = nextHops.guard();
         if (guard != null) {
-            guard.resume(held.isUnchecked);
+            guard.resume(source.proof());
         }
         try {
             conclude(verdict, null);
         } catch (NoMemoryException e) {
             lacksMemory(e);
-        } finally {
-            if (guard != null) {
-                guard.end();
-            }
         }
     }
 

@@ -3,6 +3,7 @@ package org.tamanoir.ee;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import org.tamanoir.auth.PacketGuard;
 import org.tamanoir.offload.UpcallMetadata;
 import org.tamanoir.transport.Buffer;
 
@@ -12,7 +13,7 @@ import org.tamanoir.transport.Buffer;
  *
  * <pre>
  *       +----------------+----------------+
- *     0 | u | length     | port           |   length in bytes of the packet; -1 = the rest of the ring is empty
+ *     0 | u,p | length   | port           |   length in bytes of the packet; -1 = the rest of the ring is empty
  *       +----------------+----------------+
  *     8 | address of the sender           |   16 bytes, IPv4 as ::ffff:a.b.c.d
  *       +---------------------------------+
@@ -20,7 +21,9 @@ import org.tamanoir.transport.Buffer;
  *       +---------------------------------+
  *    32 | if u: where it was sent         |   16 bytes
  *       +---------------------------------+
- * 24/48 | the packet, padded to 8 bytes  |
+ * 24/48 | if p: proof    |                |   of its authenticity, see PacketGuard
+ *       +----------------+----------------+
+ * 24-56 | the packet, padded to 8 bytes   |
  *       +---------------------------------+
  * </pre>
  *
@@ -34,6 +37,10 @@ final class PacketRing {
     private static final int ASCENT_BYTES = 24;
     /** The bit u. */
     private static final int ASCENDED = 1 << 30;
+
+    private static final int PROOF_BYTES = 8;
+    /** The bit p. */
+    private static final int PROVED = 1 << 29;
 
     private static final int WRAP = -1;
     private static final VarHandle HEAD;
@@ -87,7 +94,7 @@ final class PacketRing {
      * @param port of the sender, and in the upper 16 bits what the producer wants to add to it
      */
     boolean offer(ByteBuffer buffer, int offset, int length, long high, long low, int port) {
-        return offer(buffer, offset, length, high, low, port, 0, 0, 0);
+        return offer(buffer, offset, length, high, low, port, 0, 0, 0, PacketGuard.NO_PROOF);
     }
 
     /**
@@ -96,7 +103,22 @@ final class PacketRing {
      * @param port as above
      */
     boolean offer(ByteBuffer buffer, int offset, int length, Arrival from, int port) {
-        return offer(buffer, offset, length, from.high(), from.low(), port, from.ascent(), from.toHigh(), from.toLow());
+        return offer(
+                buffer,
+                offset,
+                length,
+                from.high(),
+                from.low(),
+                port,
+                from.ascent(),
+                from.toHigh(),
+                from.toLow(),
+                from.proof());
+    }
+
+    /** Copies a packet of a stream in, as above, of whose authenticity this is known. */
+    boolean offer(ByteBuffer buffer, int offset, int length, int proof) {
+        return offer(buffer, offset, length, 0, 0, 0, 0, 0, 0, proof);
     }
 
     private synchronized boolean offer(
@@ -108,11 +130,13 @@ final class PacketRing {
             int port,
             long ascent,
             long toHigh,
-            long toLow) {
+            long toLow,
+            int proof) {
         if (closed) {
             return false;
         }
-        int header = ascent == 0 ? RECORD_HEADER_BYTES : RECORD_HEADER_BYTES + ASCENT_BYTES;
+        int flags = (ascent == 0 ? 0 : ASCENDED) | (proof == PacketGuard.NO_PROOF ? 0 : PROVED);
+        int header = headerBytes(flags);
         int bytes = header + (length + 7 & ~7);
         long end = tail;
         int index = (int) end & mask;
@@ -126,16 +150,25 @@ final class PacketRing {
             end += untilWrap;
             index = 0;
         }
-        ring.putInt(index, ascent == 0 ? length : length | ASCENDED)
+        ring.putInt(index, length | flags)
                 .putInt(index + 4, port)
                 .putLong(index + 8, high)
                 .putLong(index + 16, low);
         if (ascent != 0) {
             ring.putLong(index + 24, ascent).putLong(index + 32, toHigh).putLong(index + 40, toLow);
         }
+        if (proof != PacketGuard.NO_PROOF) {
+            ring.putInt(index + header - PROOF_BYTES, proof);
+        }
         ring.put(index + header, buffer, offset, length);
         TAIL.setRelease(this, end + bytes);
         return true;
+    }
+
+    private static int headerBytes(int flags) {
+        return RECORD_HEADER_BYTES
+                + ((flags & ASCENDED) == 0 ? 0 : ASCENT_BYTES)
+                + ((flags & PROVED) == 0 ? 0 : PROOF_BYTES);
     }
 
     /** Takes no more from now on; when this returns no producer writes to the memory. Any thread. */
@@ -200,16 +233,22 @@ final class PacketRing {
 
     /** Returns the index of the packet's first byte. */
     int offset() {
-        return record + (hasAscended() ? RECORD_HEADER_BYTES + ASCENT_BYTES : RECORD_HEADER_BYTES);
+        return record + headerBytes(ring.getInt(record));
     }
 
     /** Returns the packet's length in bytes. */
     int length() {
-        return ring.getInt(record) & ~ASCENDED;
+        return ring.getInt(record) & ~(ASCENDED | PROVED);
     }
 
     private boolean hasAscended() {
         return (ring.getInt(record) & ASCENDED) != 0;
+    }
+
+    /** Returns what is known of the packet's authenticity, as {@link PacketGuard#proof}. */
+    int proof() {
+        int flags = ring.getInt(record);
+        return (flags & PROVED) == 0 ? PacketGuard.NO_PROOF : ring.getInt(record + headerBytes(flags) - PROOF_BYTES);
     }
 
     int port() {

@@ -32,6 +32,12 @@ interface PacketSource {
         return 0;
     }
 
+    /** Returns what is known of its authenticity, as {@link org.tamanoir.auth.PacketGuard#proof}. */
+    int proof();
+
+    /** Keeps what is known of its authenticity, which goes with it wherever it waits. */
+    void prove(int proof);
+
     /** Returns whether it is a datagram that says that it came from here. */
     default boolean isFrom(long high, long low, int port) {
         return false;

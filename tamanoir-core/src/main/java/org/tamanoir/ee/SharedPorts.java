@@ -139,6 +139,7 @@ final class SharedPorts {
         if (fault == null && guard != null) {
             fault = guard.check(packet);
         }
+        from.prove(guard == null ? PacketGuard.NO_PROOF : guard.proof());
         if (fault == null && !packet.isTamanoir() && packet.discardIfUnknownType()) {
             fault = DropReason.TYPE_ID;
         }

@@ -52,6 +52,9 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
     private final Flow flow;
     private final TcpConnector connector;
     private boolean isDrained;
+    /** Of the packet in hand. */
+    private int proof;
+
     private @Nullable DropReason aborted;
     private String abortedWhy = "";
 
@@ -239,6 +242,16 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
     @Override
     public InetSocketAddress local() {
         return thread.stream().local();
+    }
+
+    @Override
+    public int proof() {
+        return proof;
+    }
+
+    @Override
+    public void prove(int proof) {
+        this.proof = proof;
     }
 
     @Override

@@ -29,8 +29,6 @@ final class Suspended implements Suspension {
     int headerBytes;
 
     long farAnswersLeft;
-    /** The packet did not have to be authenticated ({@link org.tamanoir.auth.PacketGuard#isUnchecked}). The service's thread. */
-    boolean isUnchecked;
 
     private final Platform platform;
     private final Runnable wake;

@@ -153,6 +153,7 @@ final class TcpBranch implements Ingress, Instance.Owner, StreamInstance.Flow, S
                 arrivals = buffer;
                 memory.arrivals(buffer);
             }
+            instance.prove(inbox.proof());
             path.handleTaken(buffer.nio(), inbox.offset(), inbox.length());
         }
         isMidBatch = waits.isParked();
@@ -276,10 +277,14 @@ final class TcpBranch implements Ingress, Instance.Owner, StreamInstance.Flow, S
         }
     }
 
-    /** Puts a packet into the ring; false when it is full. The stream's thread. */
-    boolean offer(Packet packet) {
+    /**
+     * Puts a packet into the ring; false when it is full. The stream's thread.
+     *
+     * @param proof of its authenticity
+     */
+    boolean offer(Packet packet, int proof) {
         synchronized (this) {
-            if (ended || !inbox.offer(packet.buffer(), packet.offset(), packet.length())) {
+            if (ended || !inbox.offer(packet.buffer(), packet.offset(), packet.length(), proof)) {
                 return false;
             }
         }

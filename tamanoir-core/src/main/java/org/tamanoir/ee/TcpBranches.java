@@ -103,7 +103,7 @@ final class TcpBranches {
 
         @Override
         public boolean advance() {
-            if (branch.offer(packet)) {
+            if (branch.offer(packet, trunk.instance.proof())) {
                 trunk.instance.traffic.handed();
                 return true;
             }

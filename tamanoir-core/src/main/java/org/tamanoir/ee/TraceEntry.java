@@ -124,6 +124,7 @@ final class TraceEntry {
         long key = packet.serviceKey();
         PacketGuard guard = context.authentication().guard(null);
         DropReason fault = guard == null ? null : guard.check(packet);
+        from.prove(guard == null ? PacketGuard.NO_PROOF : guard.proof());
         if (fault != null) {
             traffic.drop(fault, from.peer(), key, packet.length());
             trace.ended(fault, "where it must be authenticated, before its service is looked up");

@@ -106,8 +106,12 @@ final class Waits implements NextHops.Parking {
 
     /** Goes on with the packet that waits; returns whether none waits any more. */
     boolean resume() {
+        if (parked == null) {
+            return true;
+        }
+        instance.nextHops.refreshGuard();
         try {
-            return parked == null || advance();
+            return advance();
         } catch (NoMemoryException e) {
             instance.path.lacksMemory(e);
             return true;

@@ -219,6 +219,55 @@ class PacketGuardTest {
     }
 
     @Test
+    void whatWaitedIsJudgedByTheRulesThatCameMeanwhile() {
+        PacketGuard guard = guard(rules("10.0.3.0/24", ""));
+        Packet bare = packet(builder());
+        Packet signed = signed(builder(), first);
+        assertThat(guard.check(bare)).isNull();
+        int proof = guard.proof();
+        assertThat(guard.check(signed)).isNull();
+        assertThat(guard.proof()).isEqualTo(proof).isNegative();
+        authentication.change(rules("10.0.1.0/24", ""), List.of(first, second), List.of(first, second));
+        assertThat(guard.check(bare, proof)).isEqualTo(DropReason.AUTH_MISSING);
+        assertThat(guard.check(signed, proof)).isNull();
+        assertThat(guard.proof()).isPositive();
+        assertThat(guard.check(signed, proof)).as("its number has come").isEqualTo(DropReason.AUTH_REPLAY);
+    }
+
+    @Test
+    void whatWasAuthenticatedIsNoReplayOfItself() {
+        PacketGuard guard = guard(AuthRules.ALL);
+        Packet packet = signed(builder(), first);
+        assertThat(guard.check(packet)).isNull();
+        int proof = guard.proof();
+        packet.payload().put(packet.payload().position(), (byte) 9);
+        assertThat(guard.check(packet, proof)).as("nobody looks again").isNull();
+        packet.payload().put(packet.payload().position(), (byte) 1);
+        authentication.change(rules("10.0.3.0/24", ""), List.of(first, second), List.of(first, second));
+        assertThat(guard.check(packet, proof)).isNull();
+        assertThat(guard.proof()).as("which is remembered").isEqualTo(proof);
+        authentication.change(AuthRules.ALL, List.of(first, second), List.of(first, second));
+        assertThat(guard.check(packet, proof)).isNull();
+        assertThat(guard.proof()).isGreaterThan(proof);
+        authentication.remove(7);
+        assertThat(guard.check(packet, proof)).isEqualTo(DropReason.AUTH_KEY);
+    }
+
+    /** Each is asked by itself, and rules may come between. */
+    @Test
+    void rulesThatComeBetweenCheckAndSignatureSignNothingUnchecked() {
+        PacketGuard guard = guard(signing("any", 7));
+        Packet packet = packet(builder());
+        assertThat(guard.check(packet)).isNull();
+        authentication.change(
+                new AuthRules(AuthRules.ALL.from(), List.of(), signing("any", 7).signers(), 64, 4),
+                List.of(first, second),
+                List.of(first, second));
+        assertThat(guard.sign(packet, null)).isNull();
+        assertThat(guard(AuthRules.ALL).check(packet)).isEqualTo(DropReason.AUTH_MISSING);
+    }
+
+    @Test
     void refusalsAreToldOnceASecond() {
         PacketGuard guard = guard(AuthRules.ALL);
         for (int i = 0; i < 1000; i++) {

@@ -5,6 +5,7 @@ import static org.tamanoir.ee.TestServices.ECHO;
 import static org.tamanoir.ee.TestServices.MARK;
 import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
+import static org.tamanoir.sched.TurnTesting.config;
 import static org.tamanoir.support.Waiting.eventually;
 
 import com.google.common.net.InetAddresses;
@@ -16,6 +17,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.accounting.DropReason;
@@ -30,7 +37,11 @@ import org.tamanoir.auth.PacketGuard;
 import org.tamanoir.auth.PacketSigner;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
+import org.tamanoir.sched.TurnTesting;
+import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 
 /** TCP streams through nodes that authenticate packets. */
@@ -386,6 +397,185 @@ class AuthTcpTest extends TcpNodeTesting {
         }
         node.assertDrops(Map.of());
     }
+
+    /** Sends its first packet before any has come. */
+    @Test
+    void whatAServiceSendsInInitIsSigned() throws IOException {
+        TestSink sink = sink();
+        ServiceDefinition early = TestServices.define("early", () -> new Service() {
+            @Override
+            public void init(ServiceConfig config) {
+                emit(packets("early").authentication().build(number(0)));
+            }
+
+            @Override
+            public Verdict process(Packet packet) {
+                return Verdict.FORWARD;
+            }
+        });
+        TestNode node = node(early).toHost(sink.address());
+        guard(node.environment, signer(LAST), SENDER, LAST);
+        try (AnepSender sender = sender(node, SENDER)) {
+            send(sender, packets("early").authentication(), 1, 2);
+            sender.finish();
+            sink.await(2);
+        }
+        PacketGuard far = holder(LAST);
+        assertThat(sink.awaitEnds().numbers()).containsExactly(0, 1);
+        assertThat(sink.packets()).allMatch(packet -> far.peek(packet) == null);
+    }
+
+    // ---- rules that come while a packet waits
+    // ------------------------------------------------------------------------
+
+    /** What a packet waits for, and then goes on. */
+    private interface Obstacle {
+        void pass(TestNode node) throws IOException;
+    }
+
+    /** The second service of a stream; waits in its code until the test says so, for packets of class 9. */
+    private static ServiceDefinition second(CountDownLatch released, AtomicInteger blocked) {
+        return TestServices.define("second", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) throws InterruptedException {
+                if (packet.classOfService() == 9) {
+                    blocked.incrementAndGet();
+                    released.await();
+                    return Verdict.CONSUME;
+                }
+                return Verdict.FORWARD;
+            }
+        });
+    }
+
+    /**
+     * Sends a stream, in which a packet that nobody signed and one that is signed follow the first, has rules come when
+     * they wait, and looks at what leaves.
+     */
+    private void rulesComeBefore(
+            TestNode node, TestSink sink, List<ByteBuffer> first, Predicate<TestNode> waits, Obstacle obstacle)
+            throws IOException {
+        node.toHost(sink.address());
+        PacketBuilder builder = packets("second").stream(5).authentication();
+        try (SocketChannel channel = connect(node)) {
+            for (ByteBuffer packet : first) {
+                channel.write(packet);
+            }
+            channel.write(builder.build(number(1)).buffer().rewind());
+            eventually().until(() -> waits.test(node));
+            guard(node.environment, signer(LAST), SENDER, LAST);
+            obstacle.pass(node);
+            channel.write(signed(builder, 2, SENDER));
+            eventually().until(() -> sink.numbers().contains(2));
+            channel.shutdownOutput();
+            assertThat(channel.read(ByteBuffer.allocate(1))).isNegative();
+        }
+        PacketGuard far = holder(LAST);
+        assertThat(sink.packets().stream().filter(packet -> packet.streamId() == 5))
+                .singleElement()
+                .satisfies(packet -> assertThat(TestSink.number(packet)).isEqualTo(2))
+                .matches(packet -> far.check(packet) == null);
+        assertThat(node.dropped(DropReason.AUTH_MISSING)).isEqualTo(1);
+    }
+
+    @Test
+    void aPacketThatWaitsForASecondServicesCodeIsJudgedByTheRulesThatCame() throws IOException {
+        TestSource source = new TestSource();
+        settings.source = source;
+        rulesComeBefore(
+                node(MARK),
+                sink(),
+                List.of(packets("mark").build(number(0)).buffer().rewind()),
+                node -> node.environment.waitingForCode() == 1,
+                node -> source.answer(node.services, second(new CountDownLatch(0), new AtomicInteger())));
+    }
+
+    @Test
+    void aPacketThatGoesOnWithoutASecondServiceIsJudgedByTheRulesThatCame() throws IOException {
+        TestSource source = new TestSource();
+        settings.source = source;
+        settings.unknownService = FailurePolicy.PASS;
+        rulesComeBefore(
+                node(MARK),
+                sink(),
+                List.of(packets("mark").build(number(0)).buffer().rewind()),
+                node -> node.environment.waitingForCode() == 1,
+                node -> source.refuse("second", DropReason.DEPLOYMENT_FAILED));
+    }
+
+    @Test
+    void aPacketInTheRingOfASecondServiceIsJudgedByTheRulesThatCame() throws IOException {
+        CountDownLatch released = new CountDownLatch(1);
+        AtomicInteger blocked = new AtomicInteger();
+        try {
+            rulesComeBefore(
+                    node(MARK, second(released, blocked)),
+                    sink(),
+                    List.of(
+                            packets("mark").build(number(0)).buffer().rewind(),
+                            packets("second")
+                                    .classOfService(9, 0)
+                                    .build(number(0))
+                                    .buffer()
+                                    .rewind()),
+                    node -> blocked.get() == 1 && node.traffic().packetsIn() == 3,
+                    node -> released.countDown());
+        } finally {
+            released.countDown();
+        }
+    }
+
+    @Test
+    void aPacketThatWaitsForATurnIsJudgedByTheRulesThatCame() throws IOException {
+        CountDownLatch released = new CountDownLatch(1);
+        AtomicInteger blocked = new AtomicInteger();
+        TestNode node = node(MARK, second(released, blocked));
+        node.environment.qos(config(
+                "pq", 1, Duration.ofSeconds(1), TurnTesting.named("blocker", 9, 1), TurnTesting.named("rest", 0, 1)));
+        try (AnepSender blocker = sender(node)) {
+            blocker.send(packets("second").classOfService(9, 0), number(0));
+            blocker.flush();
+            eventually().until(() -> blocked.get() == 1);
+            rulesComeBefore(
+                    node,
+                    sink(),
+                    List.of(),
+                    each -> node.environment.qosStatus().points().get(0).classes().stream()
+                            .anyMatch(status -> status.name().equals("rest") && status.waitingTurns() == 1),
+                    each -> released.countDown());
+            blocker.finish();
+        } finally {
+            released.countDown();
+        }
+    }
+
+    /** Its service has had it, and may have changed it: what leaves is signed where nobody else could be meant. */
+    @Test
+    void aPacketThatItsServiceHoldsLeavesByTheRulesThatCame() throws Exception {
+        BlockingQueue<Suspension> held = new LinkedBlockingQueue<>();
+        ServiceDefinition holds = TestServices.define("holds", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) {
+                held.add(hold(packet, Duration.ofMinutes(5)));
+                return Verdict.HELD;
+            }
+        });
+        TestSink sink = sink();
+        TestNode node = node(holds).toHost(sink.address());
+        try (AnepSender sender = sender(node)) {
+            send(sender, packets("holds").authentication(), 0, 1);
+            send(sender, named("holds"), 1, 2);
+            Suspension first = Objects.requireNonNull(held.poll(40, TimeUnit.SECONDS));
+            guardNames(node, SENDER, LAST);
+            assertThat(first.resume(Verdict.FORWARD)).isTrue();
+            sink.await(1);
+            sender.finish();
+        }
+        assertThat(holder(LAST).check(sink.awaitEnds().packets().get(0))).isNull();
+        node.assertDrops(Map.of(DropReason.AUTH_MISSING, 1L));
+    }
+
+    // ---- names of others -------------------------------------------------------------------------------------------
 
     /** Checks what claims to be from 10.1.0.0/16, and signs all. */
     private static void guardNames(TestNode node, AuthKey... keys) {

@@ -322,6 +322,7 @@ class PacketRingTest {
                         : 0;
                 int length = random.nextInt(3000);
                 from.set(new Arrival(socket, i, ~i, i & 0xFFFF, ascent, 3L * i, 5L * i));
+                from.prove(i % 3 - 1);
                 assertThat(ring.offer(source, i, length, from, sockets.portAndSocket(from)))
                         .isTrue();
                 assertThat(ring.next()).isTrue();
@@ -329,6 +330,7 @@ class PacketRingTest {
                 assertThat(ring.memory().nio().slice(ring.offset(), length)).isEqualTo(source.slice(i, length));
                 back.set(ring, sockets);
                 assertThat(back.ascent()).as("seed %d", seed).isEqualTo(ascent);
+                assertThat(back.proof()).isEqualTo(i % 3 - 1);
                 assertThat(back.socket()).isSameAs(socket);
                 assertThat(back.port()).isEqualTo(i & 0xFFFF);
                 assertThat(back.high()).isEqualTo(i);

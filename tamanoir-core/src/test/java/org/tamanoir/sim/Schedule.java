@@ -69,7 +69,10 @@ final class Schedule {
             DropReason.NO_INSTANCE,
             DropReason.STREAM_LIMIT,
             DropReason.PEER_GONE,
-            DropReason.SHUTDOWN);
+            DropReason.SHUTDOWN,
+            DropReason.AUTH_MISSING,
+            DropReason.AUTH_KEY,
+            DropReason.AUTH_REPLAY);
 
     private static final List<String> SHARING = List.of("scfq", "wf2q+", "stfq", "wfq");
 
@@ -91,6 +94,9 @@ final class Schedule {
     private final boolean isCrowded;
     /** Changes of the scheduling put traffic into other classes. */
     private final boolean remaps;
+    /** Null where nothing is authenticated. */
+    private final @Nullable SimAuth auth;
+
     /** A service was taken away. */
     private boolean hasRetired;
     /** Datagrams that overtook others, as those may that find their service in quarantine, or taken away. */
@@ -104,6 +110,7 @@ final class Schedule {
         this.remaps = random.nextInt(4) == 0;
         this.isCrowded = random.nextInt(4) == 0;
         simulation.isCrowded = isCrowded;
+        this.auth = SimAuth.of(seed);
     }
 
     /** What came of it. */
@@ -179,6 +186,9 @@ final class Schedule {
                 return;
             }
             ExecutionEnvironment node = build();
+            if (auth != null) {
+                auth.begin(simulation, node);
+            }
             node.start();
             turbulence(node);
             int tcp = isCrowded ? 3 + random.nextInt(4) : random.nextInt(6);
@@ -391,6 +401,10 @@ final class Schedule {
         }
         Content content = Content.read(payload);
         simulation.note("arrived", content.number());
+        String misjudged = auth == null ? null : auth.fault(packet, content);
+        if (misjudged != null) {
+            fault("at " + where + ": " + content + " " + misjudged);
+        }
         Map<String, Integer> got =
                 content.stream() >= 100 ? datagrams.get(content.stream() - 100).got : streamOf(content.stream()).got;
         String name = content.sequence() + "." + content.made();
@@ -419,6 +433,13 @@ final class Schedule {
                 .filter(each -> each.number == number)
                 .findFirst()
                 .orElseThrow();
+    }
+
+    /** Builds a packet, and signs it where its sender does that. */
+    private ByteBuffer packet(PacketBuilder builder, Content content, ByteBuffer payload) {
+        return auth == null
+                ? builder.build(payload).buffer().duplicate().rewind()
+                : auth.packet(builder, content, payload);
     }
 
     private static PacketBuilder builder(int stream, int destination, String service) {
@@ -485,11 +506,7 @@ final class Schedule {
             String key = isAnswered ? i == 0 ? "one" : "two" : random.nextInt(4) == 0 ? other : main;
             stream.hops.add(to);
             stream.services.add(key);
-            far.send(builder(number, trafficClass, to, key)
-                    .build(payload)
-                    .buffer()
-                    .duplicate()
-                    .rewind());
+            far.send(packet(builder(number, trafficClass, to, key), content, payload));
         }
         int lot = random.nextInt(isCrowded ? 3 : 12);
         if (lot == 0) {
@@ -530,10 +547,8 @@ final class Schedule {
                     : content(number, i);
             ByteBuffer payload = ByteBuffer.allocate(Content.HEAD + random.nextInt(500));
             content.write(payload);
-            byte[] bytes = builder(number, destination, random.nextInt(5) == 0 ? other : service)
-                    .build(payload)
-                    .buffer()
-                    .array();
+            PacketBuilder builder = builder(number, destination, random.nextInt(5) == 0 ? other : service);
+            byte[] bytes = packet(builder, content, payload).array();
             atNs += random.nextInt(3) == 0 ? random.nextInt(5_000_000) : 10_000;
             simulation.at(atNs, () -> {
                 datagrams.get(index).sent++;
@@ -745,7 +760,8 @@ final class Schedule {
         List<String> missingInQuarantine = new ArrayList<>();
         long unanswered = 0;
         for (Stream stream : streams) {
-            if (stream.isAnswered && stream.far != null && stream.far.hasEnded()) {
+            boolean mayBeRefused = auth != null && auth.isStranger(stream.number); // As a whole, and counted once.
+            if (stream.isAnswered && stream.far != null && stream.far.hasEnded() && !mayBeRefused) {
                 unanswered += stream.sent.size() - stream.got.size();
             }
             if (!ends.contains(stream.local + " finished")) {
