@@ -28,6 +28,7 @@ final class Block {
     private long recovered;
     private int repairs;
     private boolean isDone;
+    private boolean hadEnded;
     private byte[] octets = NONE;
     private int used;
     private final int[] at = new int[SLOTS];
@@ -57,13 +58,30 @@ final class Block {
         recovered = 0;
         repairs = 0;
         isDone = false;
+        hadEnded = false;
         octets = memory;
         used = 0;
         return this;
     }
 
+    /** Goes on with a block that had ended, of which these data packets are here: nothing is got back any more. */
+    void beginAgain(long data) {
+        recovered = data;
+        isDone = true;
+        hadEnded = true;
+    }
+
+    /** Returns whether it had ended before, and was told of then. */
+    boolean hadEnded() {
+        return hadEnded;
+    }
+
     long session() {
         return session;
+    }
+
+    int number() {
+        return number;
     }
 
     long beganNs() {
@@ -126,8 +144,13 @@ final class Block {
         return released;
     }
 
+    /** Returns which data packets are here, a bit for each. */
+    long data() {
+        return received | recovered;
+    }
+
     boolean has(int data) {
-        return ((received | recovered) >>> data & 1) != 0;
+        return (data() >>> data & 1) != 0;
     }
 
     /** A data packet is there though it has not come. */
@@ -218,6 +241,10 @@ final class Block {
 
     @Override
     public int hashCode() {
+        return hash(hash, session, number);
+    }
+
+    static int hash(KeyedHash hash, long session, int number) {
         return hash.finish(hash.add(hash.add(KeyedHash.BEGIN, session), number));
     }
 }

@@ -9,8 +9,9 @@ import org.tamanoir.services.extra.KeyedHash;
 
 /**
  * The blocks of all sessions that packets may still come for, the oldest first; bounded in number, time and bytes, of
- * which {@code maxBytes} have room for the largest block. What
- * ended is made use of again, so that in the long run an entry of a map is allocated for each block and nothing else.
+ * which {@code maxBytes} have room for the largest block. A packet that comes for a block which has ended goes on by itself,
+ * unless it is {@linkplain EndedBlocks known} to be here. What ended is made use of again, so that in the long run the
+ * entries of two maps are allocated for each block and nothing else.
  *
  * <p>Thread contract: one thread.
  */
@@ -20,6 +21,7 @@ final class Blocks {
     private final ArrayDeque<Block> unused = new ArrayDeque<>();
     private final ArrayDeque<byte[]> unusedMemory = new ArrayDeque<>();
     private final Block wanted = new Block(hash);
+    private final EndedBlocks ended = new EndedBlocks(hash);
     private final int maxBlocks;
     private final long maxBytes;
     private final long maxAgeNs;
@@ -48,7 +50,12 @@ final class Blocks {
                 endOldest();
             }
             found = unused.isEmpty() ? new Block(hash) : unused.pop();
-            found.begin(session, number, nowNs, unusedMemory.isEmpty() ? found.release() : unusedMemory.pop());
+            Long here = ended.data(session, number);
+            boolean needsNone = here != null || unusedMemory.isEmpty();
+            found.begin(session, number, nowNs, needsNone ? found.release() : unusedMemory.pop());
+            if (here != null) {
+                found.beginAgain(here);
+            }
             blocks.put(found, found);
         }
         last = found;
@@ -126,7 +133,10 @@ final class Blocks {
         if (block == last) {
             last = null;
         }
-        end.accept(block);
+        if (!block.hadEnded()) {
+            end.accept(block);
+        }
+        ended.add(block);
         release(block);
         unused.push(block);
     }

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -233,6 +234,30 @@ class FecTest {
         ServiceHarness defec = ServiceHarness.run(new Defec(), Transport.UDP, Map.of(), onTheWay);
         assertSameInSomeOrder(defec.packets(), sent);
         assertThat(defec.drops()).containsExactly("duplicate", "duplicate", "duplicate");
+    }
+
+    /** Nothing is sent twice after its block has ended; what comes for the first time goes on, however late. */
+    @ParameterizedTest
+    @CsvSource({"10,3", "10,1", "1,2"})
+    void whatComesAgainWhenItsBlockHasEndedIsDropped(int k, int m) {
+        List<Packet> sent = flow(7, new Random(1), 3 * k, 100);
+        List<Packet> onTheWay = new ArrayList<>(encoded(Map.of("data", "" + k, "repair", "" + m), sent));
+        onTheWay.sort(Comparator.comparing(FecTest::block)); // Those of a block keep their order.
+        try (ServiceHarness defec = ServiceHarness.start(new Defec(), Transport.UDP, Map.of("block-ms", "100"))) {
+            Packet lost = onTheWay.get(0);
+            defec.send(onTheWay.subList(1, 2 * (k + m) + 1));
+            assertThat(defec.packets()).hasSize(2 * k + 1);
+            for (int round = 1; round <= 2; round++) {
+                defec.advance(Duration.ofSeconds(10));
+                defec.send(onTheWay);
+                defec.send(lost);
+                assertThat(defec.packets()).hasSize(3 * k);
+                assertThat(defec.drops()).hasSize(2 * k + 2 + (round - 1) * (3 * k + 1));
+            }
+            assertThat(defec.drops()).containsOnly("duplicate");
+            assertSameInSomeOrder(defec.packets(), sent);
+            assertThat(defec.count("corrupt")).isZero();
+        }
     }
 
     @Test
