@@ -41,9 +41,10 @@ public final class DefinedControl {
     /**
      * Makes and initialises the control; once.
      *
+     * @param replaced that of the definition which this one is to replace; null = there is none
      * @throws Exception what its code throws
      */
-    public void open(ServiceConfig config, ControlHost host) throws Exception {
+    public void open(ServiceConfig config, ControlHost host, @Nullable ServiceControl replaced) throws Exception {
         if (maker == null) {
             return;
         }
@@ -54,6 +55,9 @@ public final class DefinedControl {
         boolean kept = false;
         try {
             made.init(config, host);
+            if (replaced != null && replaced.getClass() == made.getClass()) {
+                made.follow(replaced);
+            }
             kept = keep(made);
         } finally {
             if (!kept) {

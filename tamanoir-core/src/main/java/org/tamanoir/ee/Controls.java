@@ -67,9 +67,11 @@ final class Controls {
         if (!definition.control().isWanted() || definition.control().get() != null) {
             return;
         }
+        ServiceDefinition replaced = context.services().find(definition.key());
+        ServiceControl before = replaced == null ? null : replaced.control().get();
         try {
             bounded(patience, () -> {
-                definition.control().open(definition.config(), new Host(definition.name()));
+                definition.control().open(definition.config(), new Host(definition.name()), before);
                 return true;
             });
             synchronized (this) {

@@ -18,6 +18,15 @@ public interface ServiceControl {
      */
     void init(ServiceConfig config, ControlHost host) throws Exception;
 
+    /**
+     * After {@link #init}, where the definition comes in place of another one, as by a reload: takes over what must outlive a
+     * change of settings, such as which packets have come. That of the other definition goes on until its last instance has
+     * ended.
+     *
+     * @param before of the same class
+     */
+    default void follow(ServiceControl before) {}
+
     /** Returns what it does now. */
     Map<String, Object> view();
 

@@ -47,6 +47,11 @@ class ControlTest extends TcpNodeTesting {
         }
 
         @Override
+        public void follow(ServiceControl before) {
+            LIFE.add("follows one of " + before.view());
+        }
+
+        @Override
         public Map<String, Object> view() {
             return Map.of("instances", instances.size());
         }
@@ -111,6 +116,17 @@ class ControlTest extends TcpNodeTesting {
         assertThat(node.environment.control(told, ServiceControl::view)).isEqualTo(Map.of("instances", 2));
         node.environment.stop(Duration.ZERO);
         assertThat(LIFE).containsExactly("init of told", "instance", "instance", "close");
+    }
+
+    @Test
+    void oneFollowsThatOfTheDefinitionWhosePlaceItTakes() throws Exception {
+        TestNode node = node(define(Noting::new));
+        ServiceDefinition changed = define(Noting::new);
+        node.environment.define(changed);
+        assertThat(LIFE).containsExactly("init of told", "init of told", "follows one of {instances=0}");
+        node.services.add(changed);
+        node.environment.define(define(() -> new Noting() {})); // Of another class, as of another version.
+        assertThat(LIFE).hasSize(4).endsWith("init of told");
     }
 
     @Test

@@ -24,7 +24,8 @@ import org.tamanoir.service.ServiceControl;
  *
  * <p>So keys change without loss: {@code add} at both ends, {@code use} where Crypt is, and {@code remove} when what was
  * on its way has come. The setting {@code keys} names a file of lines {@code ID KEY}, of which one may end with {@code
- * use}; it is read when the service is defined. What operations change lasts as long as the node runs.
+ * use}; it is read when the service is defined. What operations change lasts as long as the node runs, and the file says
+ * what it did.
  *
  * <p>{@link #view} shows {@code keys}, each with {@code id}, {@code bits}, {@code used}, and the first 16 digits of its
  * SHA-256, never the key; and {@code sessions}, of which packets have come.
@@ -32,8 +33,11 @@ import org.tamanoir.service.ServiceControl;
  * <p>Thread contract: any threads.
  */
 public final class CryptControl implements ServiceControl {
-    private final ReplayWindows windows = new ReplayWindows();
+    private volatile ReplayWindows windows = new ReplayWindows();
     private volatile Keys keys = Keys.NONE;
+    /** As the file has them that the settings name. */
+    private Keys ofFile = Keys.NONE;
+
     private volatile LongSupplier clockMs = System::currentTimeMillis;
 
     /** For the node; {@link #init} follows. */
@@ -43,7 +47,18 @@ public final class CryptControl implements ServiceControl {
     public void init(ServiceConfig config, ControlHost host) throws IOException {
         String file = config.text("keys", "");
         if (!file.isEmpty()) {
-            keys = Keys.read(Path.of(file));
+            ofFile = Keys.read(Path.of(file));
+            keys = ofFile;
+        }
+    }
+
+    /** What has come has come; what operations changed holds until the file changes. */
+    @Override
+    public void follow(ServiceControl before) {
+        CryptControl other = (CryptControl) before;
+        windows = other.windows;
+        if (ofFile.view().equals(other.ofFile.view())) {
+            keys = other.keys;
         }
     }
 

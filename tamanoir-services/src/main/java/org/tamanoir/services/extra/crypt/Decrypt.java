@@ -20,7 +20,7 @@ import org.tamanoir.services.NextService;
  * Decrypts what {@link Crypt} has encrypted, and lets nothing else pass: packets that were altered, or come a second
  * time, on whatever connection, are dropped.
  *
- * <p>Which packets have come is remembered as long as the service is defined. After a restart of the node, or of another
+ * <p>Which packets have come is remembered as long as the service is defined, with whatever settings. After a restart of the node, or of another
  * version, it is not known, and packets that are younger than {@code max-age-ms} could be brought once more. The clocks of
  * both nodes must agree by that.
  *

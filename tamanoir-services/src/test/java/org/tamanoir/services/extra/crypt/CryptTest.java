@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
@@ -213,6 +214,27 @@ class CryptTest {
             decrypt.send(given);
             assertThat(decrypt.drops()).containsExactly("replayed", "replayed", "replayed");
             assertThat(decrypt.packets()).hasSize(12);
+        }
+    }
+
+    /** As a reload does that changes another setting. */
+    @Test
+    void aDefinitionThatFollowsAnotherKnowsWhatHasComeAndWhichKeysWereAdded() throws Exception {
+        List<Packet> onTheWay = encrypted(packets(100, 10));
+        Map<String, String> changed = new HashMap<>(keys());
+        changed.put("next", "org.tamanoir.services.Monitor");
+        try (ServiceHarness before = ServiceHarness.start(new Decrypt(), Transport.UDP, keys());
+                ServiceHarness after = ServiceHarness.start(new Decrypt(), Transport.UDP, changed)) {
+            before.send(onTheWay.subList(0, 50));
+            before.control().change("add", Map.of("id", 2, "key", OTHER));
+            after.control().follow(before.control());
+            after.send(onTheWay);
+            assertThat(after.drops()).hasSize(50).containsOnly("replayed");
+            assertThat(after.packets()).hasSize(50);
+            before.send(onTheWay.get(70));
+            assertThat(before.drops()).as("streams may still be there").containsExactly("replayed");
+            assertThat(after.control().view().get("keys"))
+                    .isEqualTo(before.control().view().get("keys"));
         }
     }
 
