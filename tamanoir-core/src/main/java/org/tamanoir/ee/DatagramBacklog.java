@@ -81,6 +81,7 @@ final class DatagramBacklog {
             return port.link().refused(port.content(), trafficClass, bytes);
         }
         LinkItem<Waiting> item = queue.newItem();
+        item.processedIn(port.turnClass());
         DropReason refusal = port.link()
                 .enqueue(
                         item,

@@ -117,7 +117,7 @@ final class NextHops {
         this.quality = context.qualityOfService().now();
         this.trafficOctets = quality.config().trafficOctets();
         this.scarce = new ScarceMemory(context.platform()::nanoTime);
-        this.links = new ThreadLinks(thread.loop, context, traffic);
+        this.links = new ThreadLinks(thread, context);
     }
 
     /** Takes note of routes and links that have changed; after a batch has come in, before its first packet goes. */

@@ -151,6 +151,12 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         return there;
     }
 
+    /** Returns the turn on a processor that the thread has; null when it has none or needs none. */
+    @Nullable
+    CpuGrant turn() {
+        return body().turn();
+    }
+
     /** Gives the thread what it serves; as {@link Supervision#start}. */
     final void start() {
         context.threads().starter().run(() -> supervision.start(this));

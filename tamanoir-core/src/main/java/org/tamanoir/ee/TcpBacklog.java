@@ -72,35 +72,40 @@ final class TcpBacklog {
     /** Has a packet wait for the link, or first, with its stream, for room. */
     void add(Packet packet, int trafficClass) {
         port.returnTokens();
-        if (!offer(packet, trafficClass, packet.length())) {
-            parking.park(packet, new Addition(packet, trafficClass));
+        int turnClass = port.turnClass();
+        if (!offer(packet, trafficClass, turnClass)) {
+            parking.park(packet, new Addition(packet, trafficClass, turnClass));
         }
     }
 
-    /** A packet that waits for room. */
+    /** A packet that waits for room; the turn in which it was processed may have ended. */
     private final class Addition implements NextHops.Departure {
         private final Packet packet;
         private final int trafficClass;
+        private final int turnClass;
 
-        Addition(Packet packet, int trafficClass) {
+        Addition(Packet packet, int trafficClass, int turnClass) {
             this.packet = packet;
             this.trafficClass = trafficClass;
+            this.turnClass = turnClass;
         }
 
         @Override
         public @Nullable DropReason again() {
-            if (!offer(packet, trafficClass, packet.length())) {
+            if (!offer(packet, trafficClass, turnClass)) {
                 parking.park(packet, this);
             }
             return null;
         }
     }
 
-    private boolean offer(Packet packet, int trafficClass, int bytes) {
+    private boolean offer(Packet packet, int trafficClass, int turnClass) {
+        int bytes = packet.length();
         if (!memory.reserve(bytes, port.link().streamChunks())) {
             return false;
         }
         LinkItem<PacketStore.Stored> item = queue.newItem();
+        item.processedIn(turnClass);
         if (!port.link().offer(queue, item, port.content(), trafficClass, bytes)) {
             queue.recycle(item);
             return false;

@@ -8,8 +8,6 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.sched.LinkContent;
 import org.tamanoir.sched.LinkPort;
 import org.tamanoir.sched.QosSnapshot;
-import org.tamanoir.traffic.Traffic;
-import org.tamanoir.transport.IoLoop;
 
 /**
  * The links that packets of one thread go over.
@@ -17,17 +15,15 @@ import org.tamanoir.transport.IoLoop;
  * <p>Thread contract: the service's thread, but for {@link #forsake}.
  */
 final class ThreadLinks {
-    private final IoLoop loop;
+    private final ServiceThread thread;
     private final NodeContext context;
-    private final Traffic traffic;
     private final List<LinkPort> ports = new ArrayList<>();
     /** Of datagrams, one for each link that some have gone over. */
     private final List<DatagramBacklog> backlogs = new ArrayList<>();
 
-    ThreadLinks(IoLoop loop, NodeContext context, Traffic traffic) {
-        this.loop = loop;
+    ThreadLinks(ServiceThread thread, NodeContext context) {
+        this.thread = thread;
         this.context = context;
-        this.traffic = traffic;
     }
 
     /** Returns the thread's access to a link. */
@@ -37,7 +33,7 @@ final class ThreadLinks {
                 return known;
             }
         }
-        LinkPort port = new LinkPort(content);
+        LinkPort port = new LinkPort(content, thread::turn);
         ports.add(port);
         return port;
     }
@@ -48,7 +44,7 @@ final class ThreadLinks {
                 return known;
             }
         }
-        DatagramBacklog backlog = new DatagramBacklog(port, loop, context.pool(), traffic);
+        DatagramBacklog backlog = new DatagramBacklog(port, thread.loop, context.pool(), thread.traffic);
         backlogs.add(backlog);
         return backlog;
     }

@@ -109,6 +109,15 @@ public final class Disciplines {
                         : provider.create(used, guarded));
     }
 
+    /** Returns the weights by which a discipline shares turns between flows; empty if it gives them in an order. */
+    static long[] turnWeights(String name, List<FlowConfig> flows) {
+        return switch (name) {
+            case Fifo.NAME, PriorityQueueing.NAME -> new long[0];
+            case FQ -> flows.stream().mapToLong(flow -> 1).toArray();
+            default -> flows.stream().mapToLong(FlowConfig::weight).toArray();
+        };
+    }
+
     /** What a failure says, in one line. */
     static String line(Throwable failure) {
         StringBuilder line = new StringBuilder();

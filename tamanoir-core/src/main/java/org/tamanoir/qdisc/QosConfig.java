@@ -69,6 +69,11 @@ public record QosConfig(
         return QosProblems.of(this);
     }
 
+    /** Returns the weights by which classes share turns; empty where turns go by order, or are not scheduled. */
+    public long[] turnWeights() {
+        return pre == null ? new long[0] : Disciplines.turnWeights(pre.discipline(), flows());
+    }
+
     /**
      * The classes as disciplines see them.
      *

@@ -7,7 +7,7 @@ import org.tamanoir.qdisc.TrafficClass;
 /**
  * One class of traffic at one link, under one configuration.
  *
- * <p>Thread contract: inside the link's lock, but for {@link #isFull} and what never changes.
+ * <p>Thread contract: inside the link's lock, but for what never changes.
  */
 final class LinkClass {
     final LinkContent content;
@@ -15,56 +15,64 @@ final class LinkClass {
     final int index;
 
     final ClassCounts counts;
-    private final TrafficClass config;
+    /** Of what stands in the discipline. */
+    private final QueueRoom room;
+
     private final Set<LinkQueue<?>> awaitingRoom = new LinkedHashSet<>();
-    /** Stand in the discipline. */
-    private long queuedPackets;
 
-    private long queuedBytes;
-    private volatile boolean full;
-
-    LinkClass(LinkContent content, int index, TrafficClass config, ClassCounts counts) {
+    LinkClass(LinkContent content, int index, TrafficClass config, long[] turnWeights, ClassCounts counts) {
         this.content = content;
         this.index = index;
-        this.config = config;
+        this.room = new QueueRoom(config, turnWeights);
         this.counts = counts;
     }
 
-    void queued(int bytes) {
-        queuedPackets++;
-        queuedBytes += bytes;
-        // Packets of a usual size stop short of the limit in bytes.
-        if (queuedPackets >= config.limitPackets() || queuedBytes >= config.limitBytes() - config.limitBytes() / 16) {
-            full = true;
-        }
+    void queued(LinkItem<?> item) {
+        long before = room.heldBack();
+        room.come(item.turnClass, item.bytes);
+        tell(before);
     }
 
-    /**
-     * Takes note that one has left the discipline: reopens the class if it was full and is down to 3/4 of its limits, and
-     * wakes those who wait; returns whether it did.
-     */
-    boolean unqueued(int bytes) {
-        queuedPackets--;
-        queuedBytes -= bytes;
-        if (!full || queuedPackets > config.limitPackets() * 3L / 4 || queuedBytes > config.limitBytes() / 4 * 3) {
-            return false;
+    /** Records that one has left the discipline; returns whether that made room for classes that were held back. */
+    boolean unqueued(LinkItem<?> item) {
+        long before = room.heldBack();
+        return hasLeft(before, room.leave(item.bytes));
+    }
+
+    /** Records that the discipline does not take one; returns the same as {@link #unqueued}. */
+    boolean notTaken(LinkItem<?> item) {
+        long before = room.heldBack();
+        return hasLeft(before, room.takeBack(item.turnClass, item.bytes));
+    }
+
+    private boolean hasLeft(long heldBackBefore, boolean isRoom) {
+        if (isRoom) {
+            wakeAll();
+            tell(heldBackBefore);
         }
-        dissolve();
-        return true;
+        return (heldBackBefore & ~room.heldBack()) != 0;
     }
 
     /** A packet has found no room. */
-    void refused() {
-        full = queuedPackets > 0; // Otherwise it is not this class's queue that is full.
+    void refused(LinkItem<?> item) {
+        long before = room.heldBack();
+        room.refuse(item.turnClass);
+        tell(before);
+    }
+
+    private void tell(long heldBackBefore) {
+        if (room.heldBack() != heldBackBefore) {
+            content.heldBackChanged();
+        }
     }
 
     boolean hasRoom(int bytes) {
-        return queuedPackets < config.limitPackets() && queuedBytes + bytes <= config.limitBytes();
+        return room.hasRoom(bytes);
     }
 
-    /** Wakes the queue's owner when there is room again. */
-    void awaitRoom(LinkQueue<?> queue) {
-        full = true;
+    /** Wakes the queue's owner when there is room for this item again. */
+    void awaitRoom(LinkQueue<?> queue, LinkItem<?> item) {
+        refused(item);
         awaitingRoom.add(queue);
     }
 
@@ -74,13 +82,20 @@ final class LinkClass {
 
     /** Nobody has to wait for room in it any more. */
     void dissolve() {
-        full = false;
-        awaitingRoom.forEach(LinkQueue::wake);
-        awaitingRoom.clear();
+        room.forget();
+        wakeAll();
+        content.heldBackChanged();
     }
 
-    /** Returns whether its packets have reached a limit, and not sunk well below it since. Any thread. */
-    boolean isFull() {
-        return full;
+    private void wakeAll() {
+        if (!awaitingRoom.isEmpty()) {
+            awaitingRoom.forEach(LinkQueue::wake);
+            awaitingRoom.clear();
+        }
+    }
+
+    /** Returns the classes of turns that its queue holds back, a bit each. */
+    long heldBack() {
+        return room.heldBack();
     }
 }

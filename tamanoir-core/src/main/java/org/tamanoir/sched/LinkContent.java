@@ -37,6 +37,8 @@ public final class LinkContent {
     private final @Nullable GatedDiscipline gated;
 
     private final Shaper shaper;
+    /** Bit i = class i gets no turns, since packets that its turns lead to find no room here. */
+    private volatile long heldBack;
     /** Packets, in the discipline or behind it. */
     private int waiting;
     /** When it gave something last, or its successor came. */
@@ -68,9 +70,10 @@ public final class LinkContent {
         this.shaper = new Shaper(discipline, bucket, settings.police(), this::dropped);
         counts.change(config);
         this.classes = new LinkClass[config.classes().size()];
+        long[] turnWeights = config.turnWeights();
         for (int i = 0; i < classes.length; i++) {
             String name = config.classes().get(i).name();
-            classes[i] = new LinkClass(this, i, config.classes().get(i), counts.of(name));
+            classes[i] = new LinkClass(this, i, config.classes().get(i), turnWeights, counts.of(name));
             byName.put(name, classes[i]);
         }
     }
@@ -114,10 +117,25 @@ public final class LinkContent {
         return classes[index];
     }
 
-    /** Returns whether the queue of a class of this name is full. Any thread. */
-    boolean isFull(String className) {
-        LinkClass known = byName.get(className);
-        return known != null && known.isFull();
+    /** Returns whether a class of this name gets no turns, since their packets find no room here. Any thread. */
+    boolean holdsBack(String className) {
+        long now = heldBack;
+        LinkClass known = now == 0 ? null : byName.get(className);
+        return known != null && (now >>> known.index & 1) != 0;
+    }
+
+    void heldBackChanged() {
+        long all = 0;
+        for (LinkClass each : classes) {
+            all |= each.heldBack();
+        }
+        heldBack = all;
+    }
+
+    /** Returns the place of the class of a turn, or {@link LinkItem#NO_TURN}. Any thread. */
+    int classOf(@Nullable CpuGrant turn) {
+        LinkClass known = turn == null ? null : byName.get(turn.ofClass().name);
+        return known == null ? LinkItem.NO_TURN : known.index;
     }
 
     boolean isEmpty() {
@@ -166,7 +184,7 @@ public final class LinkContent {
 
     void submit(LinkItem<?> item) {
         item.submitted = true;
-        item.currentClass().queued(item.bytes);
+        item.currentClass().queued(item);
         OrderedLinkQueue<?> ordered = item.queue.ordered();
         if (ordered != null) {
             ordered.submitted();
@@ -222,7 +240,14 @@ public final class LinkContent {
 
     private void leaveDiscipline(LinkItem<?> item) {
         item.submitted = false;
-        if (item.currentClass().unqueued(item.bytes)) {
+        if (item.currentClass().unqueued(item)) {
+            succession.roomAgain();
+        }
+    }
+
+    private void notTaken(LinkItem<?> item) {
+        item.submitted = false;
+        if (item.currentClass().notTaken(item)) {
             succession.roomAgain();
         }
     }
@@ -250,7 +275,11 @@ public final class LinkContent {
     /** The discipline gives an item back, or refuses it. */
     private void dropped(Item dropped, DropReason reason) {
         LinkItem<?> item = (LinkItem<?>) dropped;
-        leaveDiscipline(item);
+        if (item == arriving) {
+            notTaken(item);
+        } else {
+            leaveDiscipline(item);
+        }
         boolean tooLongSinceAChange = reason == DropReason.PACKET_TOO_LONG && item != arriving;
         if (tooLongSinceAChange) {
             takenBack(item);
@@ -263,7 +292,7 @@ public final class LinkContent {
         LinkClass itsClass = item.currentClass();
         itsClass.counts.dropped(reason, 1, item.bytes);
         if (reason == DropReason.QUEUE_FULL) {
-            itsClass.refused();
+            itsClass.refused(item);
         }
         if (item == arriving) {
             arrivingRefused = reason;

@@ -10,6 +10,9 @@ import org.tamanoir.qdisc.Item;
  * <p>Thread contract: what the scheduler writes is inside the link's lock; the rest is the owner's thread's.
  */
 public final class LinkItem<P> extends Item {
+    /** Stands for the class of a turn where a packet was processed in none. */
+    public static final int NO_TURN = -1;
+
     final LinkQueue<P> queue;
     private final P stored;
     /** The next one in the list that it stands in: its queue's, what has come back, or the spare ones. */
@@ -19,6 +22,9 @@ public final class LinkItem<P> extends Item {
     // Of the scheduler.
     @Nullable
     LinkClass trafficClass;
+
+    /** Place of the class of the turn that it was processed in, or {@link #NO_TURN}; the owner's until it waits. */
+    int turnClass = NO_TURN;
 
     int bytes;
     long sinceNs;
@@ -40,6 +46,11 @@ public final class LinkItem<P> extends Item {
     /** Returns where its owner keeps the packet. */
     public P stored() {
         return stored;
+    }
+
+    /** Says of which class the turn was that its packet was processed in, or {@link #NO_TURN}; before it waits. */
+    public void processedIn(int classOfTurn) {
+        turnClass = classOfTurn;
     }
 
     /** Returns the next one in the list that it stands in. */

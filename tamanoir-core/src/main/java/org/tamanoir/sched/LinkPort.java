@@ -1,5 +1,8 @@
 package org.tamanoir.sched;
 
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
 /**
  * One thread's access to one link. Tokens are taken ahead for some packets of a batch at once, while nothing waits for
  * the link; those left over are given back, and what has passed is counted, when the batch is flushed. So no packet
@@ -10,6 +13,7 @@ package org.tamanoir.sched;
  */
 public final class LinkPort {
     private final LinkScheduler link;
+    private final Supplier<@Nullable CpuGrant> turn;
     private LinkContent content;
     private long leftBytes;
     /** By class; bit i = the counts of class i are not zero. */
@@ -18,9 +22,14 @@ public final class LinkPort {
     private final long[] packets = new long[Long.SIZE];
     private final long[] bytes = new long[Long.SIZE];
 
-    /** Access to a link under the configuration that holds. */
-    public LinkPort(LinkContent content) {
+    /**
+     * Access to a link under the configuration that holds.
+     *
+     * @param turn the turn that the thread has now; null = none
+     */
+    public LinkPort(LinkContent content, Supplier<@Nullable CpuGrant> turn) {
         this.link = content.link();
+        this.turn = turn;
         this.content = content;
     }
 
@@ -31,6 +40,11 @@ public final class LinkPort {
     /** Returns what waits for the link, by whose classes packets are counted. */
     public LinkContent content() {
         return content;
+    }
+
+    /** Returns the class of the turn that the thread has, by its place; {@link LinkItem#NO_TURN} = it has none. */
+    public int turnClass() {
+        return content.classOf(turn.get());
     }
 
     /** Has packets wait here from now on, for the same link. */

@@ -61,7 +61,7 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
      * A link that {@link #change} is to be called for.
      *
      * @param first its settings
-     * @param roomAgain called when a class whose queue was full has room again; not inside the lock
+     * @param roomAgain called when classes that were held back may have turns again; not inside the lock
      * @param timer null = {@link #pump} is called by hand
      * @param opener opens the gates of gated disciplines; null = there is none
      * @param clock in ns
@@ -268,7 +268,7 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
                 return true;
             }
             if (!queue.isEmpty() && queue.wouldJoinRun(itsClass) && !itsClass.hasRoom(bytes)) {
-                itsClass.awaitRoom(queue);
+                itsClass.awaitRoom(queue, item);
                 return false;
             }
             succession.begin(item, itsClass, bytes);
@@ -343,7 +343,7 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
         }
     }
 
-    /** Tells that a class has room again, outside the lock. */
+    /** Tells that classes are held back no more, outside the lock. */
     private void tell() {
         if (succession.takeRoomAgain()) {
             roomAgain.run();

@@ -200,12 +200,12 @@ final class LinkSuccession {
 
     // ---- what it is ------------------------------------------------------------------------------------------------
 
-    /** Notes that a class that was full has room again. */
+    /** Records that classes of turns are held back no more. */
     void roomAgain() {
         roomAgain = true;
     }
 
-    /** Returns whether a class that was full has room again, and forgets it. Any thread. */
+    /** Returns whether classes of turns were held back and are no more, and forgets it. Any thread. */
     boolean takeRoomAgain() {
         if (!roomAgain) {
             return false;

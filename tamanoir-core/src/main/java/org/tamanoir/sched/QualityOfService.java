@@ -87,7 +87,7 @@ public final class QualityOfService {
         WaitingGrants turns = null;
         if (config.pre() != null && running != null) {
             TurnScheduler scheduler = before == null
-                    ? new TurnScheduler(running, this::isFull, clock, processorClock, preemption, arena)
+                    ? new TurnScheduler(running, this::isHeldBack, clock, processorClock, preemption, arena)
                     : before;
             turns = scheduler.change(config);
         }
@@ -128,9 +128,9 @@ public final class QualityOfService {
         return timer;
     }
 
-    private boolean isFull(String className) {
+    private boolean isHeldBack(String className) {
         for (LinkContent each : now.links()) {
-            if (each.isFull(className)) {
+            if (each.holdsBack(className)) {
                 return true;
             }
         }

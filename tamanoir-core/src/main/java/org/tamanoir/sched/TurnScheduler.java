@@ -71,7 +71,7 @@ public final class TurnScheduler {
     private volatile boolean closed;
 
     /**
-     * @param heldBack whether a class, by its name, gets no turns now because a link's queue of it is full
+     * @param heldBack whether a class, by its name, gets no turns now because its packets find no room at a link
      * @param clock in ns
      * @param processorClock what the calling thread has used of a processor, in ns
      * @param preemption asks services to give turns back; called inside the lock

@@ -1,6 +1,7 @@
 package org.tamanoir.sched;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +18,7 @@ import org.tamanoir.qdisc.QosConfig;
 
 /**
  * The grants that are asked for under one configuration and not given: in its discipline; parked, while a link's queue
- * of their class is full; or deferred, while their owner has another one.
+ * holds their class back; or deferred, while their owner has another one.
  *
  * <p>Thread contract: inside the scheduler's lock, but for what is public: any thread.
  */
@@ -114,15 +115,18 @@ public final class WaitingGrants {
         of.counts.waits(1);
     }
 
-    /** Puts into the discipline what is parked and need not be any more. */
+    /** Puts into the discipline, in the order in which they were asked for, the grants that need not be parked any more. */
     void unpark(long nowNs) {
+        List<CpuGrant> free = new ArrayList<>();
         for (TurnClass each : classes) {
             if (!each.parked.isEmpty() && !heldBack.test(each.name)) {
-                for (CpuGrant grant : List.copyOf(each.parked)) {
-                    withdraw(grant, nowNs);
-                    enqueue(grant, each, nowNs);
-                }
+                free.addAll(each.parked);
             }
+        }
+        free.sort(Comparator.comparingLong(grant -> grant.requestedNs));
+        for (CpuGrant grant : free) {
+            withdraw(grant, nowNs);
+            enqueue(grant, grant.ofClass(), nowNs);
         }
     }
 

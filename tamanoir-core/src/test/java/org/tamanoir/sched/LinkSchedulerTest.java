@@ -88,6 +88,7 @@ class LinkSchedulerTest {
         DropReason datagram(int trafficClass, int bytes, long hash) {
             LinkItem<int[]> item = queue.newItem();
             item.stored()[0] = next++;
+            item.processedIn(trafficClass);
             return link.enqueue(item, content, trafficClass, bytes, hash);
         }
 
@@ -98,6 +99,7 @@ class LinkSchedulerTest {
         boolean packet(int trafficClass, int bytes) {
             LinkItem<int[]> item = queue.newItem();
             item.stored()[0] = next;
+            item.processedIn(trafficClass);
             boolean taken = link.offer(required(queue.ordered()), item, content, trafficClass, bytes);
             next += taken ? 1 : 0;
             return taken;
@@ -265,7 +267,7 @@ class LinkSchedulerTest {
     @Test
     void tokensTakenAheadAreGivenBack() {
         use(config(1000, 65_536, "fifo", Map.of(), 1, 1));
-        LinkPort port = new LinkPort(content);
+        LinkPort port = new LinkPort(content, () -> null);
         assertThat(port.passes(0, 1000)).isTrue();
         assertThat(port.passes(1, 500)).isTrue();
         assertThat(port.passes(1, 500)).isTrue();
@@ -298,7 +300,7 @@ class LinkSchedulerTest {
             link.pump();
             if (random.nextInt(3) == 0) {
                 int bytes = 1 + random.nextInt(1400);
-                LinkPort port = new LinkPort(content);
+                LinkPort port = new LinkPort(content, () -> null);
                 sum += port.passes(0, bytes) ? bytes : 0;
                 port.returnTokens();
             }
@@ -348,17 +350,17 @@ class LinkSchedulerTest {
         }
         assertThat(owner.datagram(1, 100)).isEqualTo(DropReason.QUEUE_FULL);
         assertThat(owner.datagram(0, 100)).isNull();
-        assertThat(content.isFull("c1")).isTrue();
-        assertThat(content.isFull("c0")).isFalse();
-        assertThat(content.isFull("nobody's")).isFalse();
+        assertThat(content.holdsBack("c1")).isTrue();
+        assertThat(content.holdsBack("c0")).isFalse();
+        assertThat(content.holdsBack("nobody's")).isFalse();
         assertThat(status(1).dropped()).isEqualTo(Map.of(DropReason.QUEUE_FULL, new QosStatus.Dropped(1, 100)));
         assertThat(roomAgain).isZero();
         at(0.1);
-        assertThat(content.isFull("c1")).isTrue();
+        assertThat(content.holdsBack("c1")).isTrue();
         at(0.2); // The one of class 0.
-        assertThat(content.isFull("c1")).isTrue();
+        assertThat(content.holdsBack("c1")).isTrue();
         at(0.3); // The second one of class 1: three quarters are left.
-        assertThat(content.isFull("c1")).isFalse();
+        assertThat(content.holdsBack("c1")).isFalse();
         assertThat(roomAgain).isEqualTo(1);
     }
 
@@ -621,7 +623,7 @@ class LinkSchedulerTest {
         assertThat(sees.take().granted).isEmpty();
         at(0.2);
         assertThat(sees.take().granted).containsExactly(0);
-        LinkPort port = new LinkPort(before);
+        LinkPort port = new LinkPort(before, () -> null);
         at(0.3);
         assertThat(port.passes(2, 10)).isTrue();
         port.returnTokens();
@@ -714,10 +716,10 @@ class LinkSchedulerTest {
             owner.datagram(1, 100);
             stream.packet(i % 2, 100);
         }
-        assertThat(content.isFull("c1")).isTrue();
+        assertThat(content.holdsBack("c1")).isTrue();
         int before = roomAgain;
         link.close();
-        assertThat(content.isFull("c1")).isFalse();
+        assertThat(content.holdsBack("c1")).isFalse();
         assertThat(roomAgain).isGreaterThan(before);
         assertThat(owner.woken).isEqualTo(1);
         assertThat(owner.take().granted).hasSize(10).isSorted();

@@ -54,6 +54,7 @@ final class CalmNode {
     private final BufferPool pool = BufferPool.of(64 << 20);
     private final ServiceCatalog catalog = new ServiceCatalog();
     private final Map<Integer, Integer> arrived = new HashMap<>();
+    private final Map<Integer, Long> arrivedBytes = new HashMap<>();
     private final Map<Integer, Integer> lastOfFlow = new HashMap<>();
     private boolean isWriting = true;
 
@@ -156,6 +157,7 @@ final class CalmNode {
         }
         Content content = Content.read(packet.payload());
         arrived.merge(content.stream(), 1, Integer::sum);
+        arrivedBytes.merge(content.stream(), (long) packet.length(), Long::sum);
         Integer before = lastOfFlow.put(content.stream(), content.sequence());
         if (before != null && before >= content.sequence()) {
             fault(content + " came behind " + before);
@@ -165,6 +167,11 @@ final class CalmNode {
     /** Returns how many packets of a sender have arrived at the next hop. */
     int arrived(int sender) {
         return arrived.getOrDefault(sender, 0);
+    }
+
+    /** Returns how many bytes of a sender's packets have arrived at the next hop. */
+    long arrivedBytes(int sender) {
+        return arrivedBytes.getOrDefault(sender, 0L);
     }
 
     // ---- services and senders --------------------------------------------------------------------------------------
@@ -178,6 +185,11 @@ final class CalmNode {
     ServiceHealth service(String name, ServiceHealth health, Supplier<? extends Service> factory) {
         catalog.add(new ServiceDefinition(name, "", factory, ServiceConfig.EMPTY, FailurePolicy.DROP, health));
         return health;
+    }
+
+    /** Returns the length of a sender's packets that ask for this service and carry so much. */
+    static int packetBytes(String service, int payloadBytes) {
+        return packet(1, 0, service, 0, payloadBytes).length;
     }
 
     private static byte[] packet(int sender, int sequence, String service, int trafficClass, int payloadBytes) {

@@ -1,0 +1,198 @@
+package org.tamanoir.sched;
+
+import java.util.Arrays;
+import org.tamanoir.qdisc.TrafficClass;
+
+/**
+ * The room in the queue of one class at a link, and which classes of turns are held back for want of it. A service may
+ * change the class of a packet, so a queue holds back the classes whose packets come to wait in it, its <em>feeders</em>,
+ * and not the class of its own name.
+ *
+ * <p>All feeders are held back when the queue is filled to 15/16 of its limits. When it is down to 3/4, or when all that
+ * stood in it has left, its room is divided in proportion to the weights by which the feeders share turns. Each feeder may
+ * use up its part, and is then held back until the next division. A part that is overdrawn shortens the next one. A part
+ * that is not used lapses: the next division comes earlier, and the others have what was left. So the feeders share the
+ * bytes of the queue by the max-min rule, whatever a turn costs, however many threads a class has, and whichever class has
+ * the first turn; and no feeder is held back for what others have sent while something of its part is left. Between two
+ * divisions 1/32 of the queue leaves at least, in which all feeders can have a turn: else one whose turn is late would
+ * lose its part to those that come first.
+ *
+ * <p>Where turns go by order and not by weights ({@code fifo}, {@code pq}) nothing is divided: the discipline says who
+ * comes first when there is room again.
+ *
+ * <p>Thread contract: inside the link's lock.
+ */
+final class QueueRoom {
+    /** The last sixteenth of a queue is for packets that are processed while it fills up. */
+    private static final int RESERVE = 16;
+    /** One part in so many of a queue leaves between two divisions. */
+    private static final int PAUSE = 32;
+
+    private final TrafficClass limits;
+    /** By class of turns; empty = the room is not divided. */
+    private final long[] weights;
+    /** What is left of each feeder's part, in bytes; negative = overdrawn. */
+    private final long[] partBytes;
+
+    private long packets;
+    private long bytes;
+    /** Bit i = packets that turns of class i have processed have come since the queue was empty. */
+    private long feeders;
+    /** Bit i = class i gets no turns. */
+    private long heldBack;
+
+    private boolean divided;
+    /** Bytes that were divided last. */
+    private long dividedBytes;
+    /** Bytes that have to leave before the next division. */
+    private long pauseBytes;
+    /** Packets that leave before a class that is held back has a chance again, however full the queue is. */
+    private long patiencePackets;
+
+    /** @param weights by which classes share turns; empty where they do not */
+    QueueRoom(TrafficClass limits, long[] weights) {
+        this.limits = limits;
+        this.weights = weights;
+        this.partBytes = new long[weights.length];
+    }
+
+    /** Returns the classes of turns that are held back, a bit each. */
+    long heldBack() {
+        return heldBack;
+    }
+
+    boolean hasRoom(int packetBytes) {
+        return packets < limits.limitPackets() && bytes + packetBytes <= limits.limitBytes();
+    }
+
+    /**
+     * A packet comes to wait.
+     *
+     * @param turnClass of the turn that it was processed in, or {@link LinkItem#NO_TURN}
+     */
+    void come(int turnClass, int packetBytes) {
+        packets++;
+        bytes += packetBytes;
+        if (turnClass != LinkItem.NO_TURN) {
+            use(turnClass, packetBytes);
+        }
+        if (isFilled()) {
+            hold(feeders);
+        }
+    }
+
+    private void use(int turnClass, int packetBytes) {
+        long bit = 1L << turnClass;
+        boolean isNew = (feeders & bit) == 0;
+        feeders |= bit;
+        if (divided) {
+            long left = isNew ? part(turnClass, totalWeight()) : partBytes[turnClass];
+            partBytes[turnClass] = Math.max(-limits.limitBytes(), left - packetBytes);
+            if (partBytes[turnClass] <= 0) {
+                hold(bit);
+            }
+        }
+    }
+
+    /** A packet of a turn of this class has found no room. */
+    void refuse(int turnClass) {
+        if (packets > 0) { // Else it is not this queue that is full, and nothing would leave to make room.
+            feeders |= turnClass == LinkItem.NO_TURN ? 0 : 1L << turnClass;
+            hold(feeders);
+        }
+    }
+
+    /** A packet that came is not taken by the discipline. Returns the same as {@link #leave}. */
+    boolean takeBack(int turnClass, int packetBytes) {
+        if (divided && turnClass != LinkItem.NO_TURN) {
+            partBytes[turnClass] += packetBytes;
+        }
+        patiencePackets++; // It makes no room by leaving.
+        pauseBytes += packetBytes;
+        return leave(packetBytes);
+    }
+
+    /** A packet has left. Returns whether there is room for who waits for it, among them the classes held back before. */
+    boolean leave(int packetBytes) {
+        packets--;
+        bytes -= packetBytes;
+        patiencePackets--;
+        pauseBytes -= packetBytes;
+        if (packets == 0) {
+            forget();
+            return true;
+        }
+        boolean isLow = packets <= limits.limitPackets() * 3L / 4 && bytes <= limits.limitBytes() / 4 * 3;
+        if (!isLow && patiencePackets > 0) {
+            return false;
+        }
+        if (heldBack != 0 && pauseBytes <= 0) {
+            divide();
+        }
+        return true;
+    }
+
+    /** Holds nothing back, and forgets who fed the queue. */
+    void forget() {
+        feeders = 0;
+        heldBack = 0;
+        divided = false;
+        pauseBytes = 0;
+        Arrays.fill(partBytes, 0);
+    }
+
+    private boolean isFilled() {
+        if (divided) {
+            return packets >= limits.limitPackets() || bytes >= limits.limitBytes();
+        }
+        return packets >= limits.limitPackets() - limits.limitPackets() / RESERVE
+                || bytes >= limits.limitBytes() - limits.limitBytes() / RESERVE;
+    }
+
+    private void hold(long classes) {
+        if (heldBack == 0) {
+            patiencePackets = packets;
+        }
+        heldBack |= classes;
+    }
+
+    private void divide() {
+        patiencePackets = packets;
+        long before = heldBack;
+        heldBack = 0;
+        if (weights.length == 0) {
+            return;
+        }
+        divided = true;
+        long capacity = capacityBytes();
+        pauseBytes = capacity / PAUSE;
+        dividedBytes = Math.max(capacity / RESERVE, capacity - capacity / RESERVE - bytes);
+        long total = totalWeight();
+        for (long left = feeders; left != 0; left &= left - 1) {
+            int feeder = Long.numberOfTrailingZeros(left);
+            long part = part(feeder, total);
+            boolean wasHeldBack = (before >>> feeder & 1) != 0;
+            partBytes[feeder] = part + (wasHeldBack ? Math.min(part, partBytes[feeder]) : 0);
+            if (partBytes[feeder] <= 0) {
+                heldBack |= 1L << feeder;
+            }
+        }
+    }
+
+    /** Returns how many bytes the queue takes of packets as long as those that are there. */
+    private long capacityBytes() {
+        return Math.min(limits.limitBytes(), limits.limitPackets() * Math.max(1, bytes / packets));
+    }
+
+    private long part(int feeder, long totalWeight) {
+        return Math.max(1, dividedBytes * weights[feeder] / totalWeight);
+    }
+
+    private long totalWeight() {
+        long total = 0;
+        for (long left = feeders; left != 0; left &= left - 1) {
+            total += weights[Long.numberOfTrailingZeros(left)];
+        }
+        return total;
+    }
+}
