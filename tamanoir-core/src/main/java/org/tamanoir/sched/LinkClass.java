@@ -23,7 +23,7 @@ final class LinkClass {
     LinkClass(LinkContent content, int index, TrafficClass config, long[] turnWeights, ClassCounts counts) {
         this.content = content;
         this.index = index;
-        this.room = new QueueRoom(config, turnWeights);
+        this.room = new QueueRoom(config, index, turnWeights);
         this.counts = counts;
     }
 
@@ -68,6 +68,11 @@ final class LinkClass {
 
     boolean hasRoom(int bytes) {
         return room.hasRoom(bytes);
+    }
+
+    /** Returns whether the item's packet has to leave the room to classes of turns. */
+    boolean yieldsRoom(LinkItem<?> item) {
+        return room.isUsedUp(item.turnClass);
     }
 
     /** Wakes the queue's owner when there is room for this item again. */

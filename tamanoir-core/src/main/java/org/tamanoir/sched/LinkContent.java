@@ -163,6 +163,11 @@ public final class LinkContent {
     /** Puts a datagram into the discipline; returns why that does not take it. */
     @Nullable
     DropReason enqueue(LinkItem<?> item, long hash) {
+        if (item.currentClass().yieldsRoom(item)) {
+            ends(item);
+            item.currentClass().counts.dropped(DropReason.QUEUE_FULL, 1, item.bytes);
+            return DropReason.QUEUE_FULL;
+        }
         arriving = item;
         arrivingRefused = null;
         item.describe(item.currentClass().index, item.bytes, hash, true);

@@ -10,8 +10,8 @@ import org.tamanoir.qdisc.Item;
  * <p>Thread contract: what the scheduler writes is inside the link's lock; the rest is the owner's thread's.
  */
 public final class LinkItem<P> extends Item {
-    /** Stands for the class of a turn where a packet was processed in none. */
-    public static final int NO_TURN = -1;
+    /** Stands for the class of a turn where a packet was processed in none. The 64th class, if there is one, shares it. */
+    public static final int NO_TURN = Long.SIZE - 1;
 
     final LinkQueue<P> queue;
     private final P stored;

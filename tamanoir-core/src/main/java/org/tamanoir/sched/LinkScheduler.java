@@ -256,7 +256,8 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
      *
      * @param under the configuration that holds, as its thread has seen it
      * @param index of its class there
-     * @return false when its class is full, and others of the queue wait already: the owner is woken when there is room
+     * @return false when its class is full, and others of the queue wait already, or the room is for others: the owner is
+     *     woken when there is room
      */
     public <P> boolean offer(OrderedLinkQueue<P> queue, LinkItem<P> item, LinkContent under, int index, int bytes) {
         synchronized (lock) {
@@ -267,7 +268,8 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
                 under.release(item);
                 return true;
             }
-            if (!queue.isEmpty() && queue.wouldJoinRun(itsClass) && !itsClass.hasRoom(bytes)) {
+            boolean hasRoom = !itsClass.yieldsRoom(item) && (queue.isEmpty() || itsClass.hasRoom(bytes));
+            if (!hasRoom && queue.wouldJoinRun(itsClass)) {
                 itsClass.awaitRoom(queue, item);
                 return false;
             }

@@ -17,8 +17,10 @@ import org.tamanoir.qdisc.TrafficClass;
  * divisions 1/32 of the queue leaves at least, in which all feeders can have a turn: else one whose turn is late would
  * lose its part to those that come first.
  *
- * <p>Where turns go by order and not by weights ({@code fifo}, {@code pq}) nothing is divided: the discipline says who
- * comes first when there is room again.
+ * <p>Packets that need no turn, since they ask for no service, are one feeder more, of the weight of the queue's class:
+ * streams wait while their part is used up, datagrams are dropped. Where turns go by order and not by weights ({@code fifo},
+ * {@code pq}) all classes of turns together are one feeder, of the same weight: the discipline says which of them comes
+ * first.
  *
  * <p>Thread contract: inside the link's lock.
  */
@@ -28,17 +30,23 @@ final class QueueRoom {
     /** One part in so many of a queue leaves between two divisions. */
     private static final int PAUSE = 32;
 
+    private static final long WITHOUT_TURN = 1L << LinkItem.NO_TURN;
+
     private final TrafficClass limits;
-    /** By class of turns; empty = the room is not divided. */
-    private final long[] weights;
+    /** Whether all classes of turns are the feeder 0. */
+    private final boolean isOrdered;
+    /** By feeder. */
+    private final long[] weights = new long[Long.SIZE];
     /** What is left of each feeder's part, in bytes; negative = overdrawn. */
-    private final long[] partBytes;
+    private final long[] partBytes = new long[Long.SIZE];
 
     private long packets;
     private long bytes;
     /** Bit i = packets that turns of class i have processed have come since the queue was empty. */
+    private long turnClasses;
+    /** Bit i = packets of feeder i have come since then. */
     private long feeders;
-    /** Bit i = class i gets no turns. */
+    /** Bit i = feeder i has used up its part, or the queue is full. */
     private long heldBack;
 
     private boolean divided;
@@ -49,16 +57,32 @@ final class QueueRoom {
     /** Packets that leave before a class that is held back has a chance again, however full the queue is. */
     private long patiencePackets;
 
-    /** @param weights by which classes share turns; empty where they do not */
-    QueueRoom(TrafficClass limits, long[] weights) {
+    /**
+     * The room of an empty queue.
+     *
+     * @param limits of the queue's class
+     * @param index of that class
+     * @param turnWeights by which classes share turns; empty where they do not
+     */
+    QueueRoom(TrafficClass limits, int index, long[] turnWeights) {
         this.limits = limits;
-        this.weights = weights;
-        this.partBytes = new long[weights.length];
+        this.isOrdered = turnWeights.length == 0;
+        weights[0] = 1;
+        weights[LinkItem.NO_TURN] = isOrdered ? 1 : turnWeights[index];
+        System.arraycopy(turnWeights, 0, weights, 0, turnWeights.length);
     }
 
     /** Returns the classes of turns that are held back, a bit each. */
     long heldBack() {
-        return heldBack;
+        if (isOrdered) {
+            return (heldBack & 1) == 0 ? 0 : turnClasses;
+        }
+        return heldBack & turnClasses;
+    }
+
+    /** Returns whether packets that need no turn have used up their part. */
+    boolean isUsedUp(int turnClass) {
+        return divided && turnClass == LinkItem.NO_TURN && (heldBack & WITHOUT_TURN) != 0;
     }
 
     boolean hasRoom(int packetBytes) {
@@ -73,39 +97,45 @@ final class QueueRoom {
     void come(int turnClass, int packetBytes) {
         packets++;
         bytes += packetBytes;
-        if (turnClass != LinkItem.NO_TURN) {
-            use(turnClass, packetBytes);
+        int feeder = feederOf(turnClass);
+        boolean isNew = (feeders >>> feeder & 1) == 0;
+        know(turnClass);
+        if (divided) {
+            long left = isNew ? part(feeder, totalWeight()) : partBytes[feeder];
+            partBytes[feeder] = Math.max(-limits.limitBytes(), left - packetBytes);
+            if (partBytes[feeder] <= 0) {
+                hold(1L << feeder);
+            }
         }
         if (isFilled()) {
             hold(feeders);
         }
     }
 
-    private void use(int turnClass, int packetBytes) {
-        long bit = 1L << turnClass;
-        boolean isNew = (feeders & bit) == 0;
-        feeders |= bit;
-        if (divided) {
-            long left = isNew ? part(turnClass, totalWeight()) : partBytes[turnClass];
-            partBytes[turnClass] = Math.max(-limits.limitBytes(), left - packetBytes);
-            if (partBytes[turnClass] <= 0) {
-                hold(bit);
-            }
+    private int feederOf(int turnClass) {
+        return isOrdered && turnClass != LinkItem.NO_TURN ? 0 : turnClass;
+    }
+
+    private void know(int turnClass) {
+        feeders |= 1L << feederOf(turnClass);
+        if (turnClass != LinkItem.NO_TURN) {
+            turnClasses |= 1L << turnClass;
         }
     }
 
     /** A packet of a turn of this class has found no room. */
     void refuse(int turnClass) {
-        if (packets > 0) { // Else it is not this queue that is full, and nothing would leave to make room.
-            feeders |= turnClass == LinkItem.NO_TURN ? 0 : 1L << turnClass;
+        // Where it is empty it is not this queue that is full, and nothing would leave to make room.
+        if (packets > 0 && !isUsedUp(turnClass)) {
+            know(turnClass);
             hold(feeders);
         }
     }
 
     /** A packet that came is not taken by the discipline. Returns the same as {@link #leave}. */
     boolean takeBack(int turnClass, int packetBytes) {
-        if (divided && turnClass != LinkItem.NO_TURN) {
-            partBytes[turnClass] += packetBytes;
+        if (divided) {
+            partBytes[feederOf(turnClass)] += packetBytes;
         }
         patiencePackets++; // It makes no room by leaving.
         pauseBytes += packetBytes;
@@ -126,7 +156,10 @@ final class QueueRoom {
         if (!isLow && patiencePackets > 0) {
             return false;
         }
-        if (heldBack != 0 && pauseBytes <= 0) {
+        if (heldBack != 0) {
+            if (pauseBytes > 0) {
+                return false;
+            }
             divide();
         }
         return true;
@@ -134,6 +167,7 @@ final class QueueRoom {
 
     /** Holds nothing back, and forgets who fed the queue. */
     void forget() {
+        turnClasses = 0;
         feeders = 0;
         heldBack = 0;
         divided = false;
@@ -149,20 +183,19 @@ final class QueueRoom {
                 || bytes >= limits.limitBytes() - limits.limitBytes() / RESERVE;
     }
 
-    private void hold(long classes) {
+    private void hold(long which) {
         if (heldBack == 0) {
             patiencePackets = packets;
         }
-        heldBack |= classes;
+        if (turnClasses != 0) { // Else nobody shares the queue.
+            heldBack |= which;
+        }
     }
 
     private void divide() {
         patiencePackets = packets;
         long before = heldBack;
         heldBack = 0;
-        if (weights.length == 0) {
-            return;
-        }
         divided = true;
         long capacity = capacityBytes();
         pauseBytes = capacity / PAUSE;

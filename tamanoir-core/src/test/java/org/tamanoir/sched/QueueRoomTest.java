@@ -23,7 +23,7 @@ class QueueRoomTest {
         final long[] comeBytes = new long[Long.SIZE];
 
         Queue(int limitPackets, int limitBytes, long... weights) {
-            room = new QueueRoom(new TrafficClass("queue", Set.of(), 1, limitPackets, limitBytes), weights);
+            room = new QueueRoom(new TrafficClass("queue", Set.of(), 1, limitPackets, limitBytes), 0, weights);
         }
 
         boolean isHeldBack(int turnClass) {
@@ -124,6 +124,27 @@ class QueueRoomTest {
     }
 
     @Test
+    void packetsThatNeedNoTurnHaveAPartOfTheQueuesClass() {
+        Queue queue = new Queue(1600, 1 << 20, 1, 2);
+        for (int i = 0; i < 1600; i++) {
+            queue.come(LinkItem.NO_TURN, 100);
+        }
+        assertThat(queue.room.isUsedUp(LinkItem.NO_TURN))
+                .describedAs("nobody else comes")
+                .isFalse();
+        queue.room.refuse(1);
+        assertThat(queue.isHeldBack(1)).isTrue();
+        queue.drain(1);
+        int packets = 0;
+        while (!queue.room.isUsedUp(LinkItem.NO_TURN)) {
+            queue.come(LinkItem.NO_TURN, 100);
+            packets++;
+        }
+        queue.room.refuse(LinkItem.NO_TURN);
+        assertThat(queue.fill(1, 100)).isEqualTo(2 * packets);
+    }
+
+    @Test
     void whatTheDisciplineDoesNotTakeCostsNothing() {
         Queue queue = new Queue(1600, 1 << 20, 70, 30);
         queue.come(1, 100);
@@ -155,7 +176,7 @@ class QueueRoomTest {
         for (int round = 0; round < Seeds.scaled(200); round++) {
             Random random = new Random(SEED + round);
             int classes = 2 + random.nextInt(5);
-            long[] weights = random.longs(classes, 1, 100).toArray();
+            long[] weights = random.longs(classes, 10, 40).toArray();
             Queue queue = new Queue(100 + random.nextInt(1000), (1 << 18) + random.nextInt(1 << 20), weights);
             long[] before = {};
             for (int step = 0; step < 12_000; step++) {
