@@ -54,8 +54,11 @@ public final class Ports {
         throw new IOException("none of the " + EACH + " ports from " + OWNER.getLocalPort() + " is free");
     }
 
-    /** Returns this many ports, each as of {@link #free()}. */
+    /** Returns this many ports, 99 at most, each as of {@link #free()}. */
     public static int[] free(int count) throws IOException {
+        if (count >= EACH) {
+            throw new IllegalArgumentException(count + " ports: a process has " + (EACH - 1));
+        }
         int[] ports = new int[count];
         for (int i = 0; i < count; i++) {
             ports[i] = free();
