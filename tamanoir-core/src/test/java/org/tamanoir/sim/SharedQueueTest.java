@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -34,6 +35,7 @@ import org.tamanoir.support.Seeds;
  * Classes that are apart before processing and share the queue of one class at the link behind it, since their service
  * marks their packets. What each gets of a link that is the bottleneck is compared with {@link FluidShares}.
  */
+@Tag("once")
 class SharedQueueTest {
     private static final long SEED = Seeds.ofCommit(SharedQueueTest.class);
     private static final Duration NO_STALL = Duration.ofSeconds(60);
@@ -195,7 +197,7 @@ class SharedQueueTest {
     }
 
     static List<String> rounds() {
-        return IntStream.range(0, Seeds.scaled(6)).mapToObj(i -> "" + i).toList();
+        return IntStream.range(0, Seeds.scaled(3)).mapToObj(i -> "" + i).toList();
     }
 
     @ParameterizedTest
@@ -263,7 +265,7 @@ class SharedQueueTest {
                     .forEach(link -> all.add(Arguments.of(turns, link)));
         }
         Collections.shuffle(all, new Random(SEED));
-        return all.subList(0, Math.min(all.size(), Seeds.scaled(6)));
+        return all.subList(0, Math.min(all.size(), Seeds.scaled(3)));
     }
 
     @ParameterizedTest

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,6 +28,7 @@ import org.tamanoir.support.Seeds;
  * Shares of processors and links that a whole environment gives, and the limits to which it holds services, in virtual
  * time: a service uses of its processor what the test says, so that nothing else on the host changes what is measured.
  */
+@Tag("once")
 class SharesTest {
     private static final long SEED = Seeds.ofCommit(SharesTest.class);
     private static final Duration QUANTUM = Duration.ofMillis(1);
