@@ -3,6 +3,7 @@ package org.tamanoir.catalog;
 /**
  * Holds a service to its limits of processor time and allocation: a token bucket for each, from which is taken what
  * was used. While one of them is overdrawn the service pauses, so that over about a second its rate comes to the limit.
+ * What it used before the first measurement of a pause it may have used before it was told, and is not held against it.
  *
  * <p>Thread contract: any thread; the watchdogs of environments that share a service take turns.
  */
@@ -11,7 +12,7 @@ public final class Throttle {
     private static final double BURST_SECONDS = 1;
     /** No debt is longer than this, in seconds at the limit, and so no pause. */
     private static final double DEBT_SECONDS = 10;
-    /** Processor seconds that it may use while it should pause: more than a batch ought to take. */
+    /** Processor seconds that it may use while it should pause: more than a packet ought to take. */
     private static final double TOLERATED_SECONDS = 1;
     /** The same for bytes on the heap. */
     private static final double TOLERATED_BYTES = 1 << 20;
@@ -29,6 +30,8 @@ public final class Throttle {
     private final Bucket allocation;
     private boolean begun;
     private boolean paused;
+    /** Whether the pause has been measured once. */
+    private boolean told;
     private long lastNs;
 
     /** Limits as those of {@link ServiceHealth}; 0 = none. */
@@ -61,16 +64,16 @@ public final class Throttle {
         boolean over = processors.isOverdrawn() || allocation.isOverdrawn();
         if (over != paused) {
             paused = over;
-            processors.forget();
-            allocation.forget();
+            told = false;
             return over ? Change.PAUSES : Change.GOES_ON;
         }
-        if (paused && (processors.isOverrun() || allocation.isOverrun())) {
+        boolean overrun = paused && told && (processors.isOverrun() || allocation.isOverrun());
+        if (overrun || !told) {
+            told = true;
             processors.forget();
             allocation.forget();
-            return Change.OVERRUN;
         }
-        return Change.NONE;
+        return overrun ? Change.OVERRUN : Change.NONE;
     }
 
     private static final class Bucket {
@@ -78,7 +81,7 @@ public final class Throttle {
         private final double tolerated;
         private double credit;
         private double lastTotal;
-        /** Since it was told to pause, or to go on. */
+        /** Since it knows that it is to pause. */
         private double used;
 
         Bucket(double perSecond, double tolerated) {
