@@ -32,6 +32,7 @@ public final class Throttle {
     private boolean paused;
     /** Whether the pause has been measured once. */
     private boolean told;
+
     private long lastNs;
 
     /** Limits as those of {@link ServiceHealth}; 0 = none. */

@@ -32,7 +32,8 @@ record Content(int stream, int sequence, Action action, int argument, int made, 
         SLOW,
         THROW,
         STUCK,
-        PACE
+        PACE,
+        HOLD
     }
 
     /** Returns what tells it from others. */
@@ -42,6 +43,10 @@ record Content(int stream, int sequence, Action action, int argument, int made, 
 
     Content made(int number) {
         return new Content(stream, sequence, action, argument, number, isMarked);
+    }
+
+    Content held() {
+        return new Content(stream, sequence, Action.HOLD, argument, made, isMarked);
     }
 
     Content marked() {

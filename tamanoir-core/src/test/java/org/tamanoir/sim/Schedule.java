@@ -97,6 +97,8 @@ final class Schedule {
     /** Null where nothing is authenticated. */
     private final @Nullable SimAuth auth;
 
+    private final SimHolds holds;
+
     /** A service was taken away. */
     private boolean hasRetired;
     /** Datagrams that overtook others, as those may that find their service in quarantine, or taken away. */
@@ -111,6 +113,7 @@ final class Schedule {
         this.isCrowded = random.nextInt(4) == 0;
         simulation.isCrowded = isCrowded;
         this.auth = SimAuth.of(seed);
+        this.holds = new SimHolds(simulation);
     }
 
     /** What came of it. */
@@ -236,6 +239,7 @@ final class Schedule {
                             simulation,
                             net.isCalm,
                             SimNet.at("10.0.1." + ELSEWHERE, 0).getAddress(),
+                            holds,
                             made),
                     ServiceConfig.EMPTY,
                     FailurePolicy.values()[random.nextInt(FailurePolicy.values().length)],
@@ -410,10 +414,15 @@ final class Schedule {
         String name = content.sequence() + "." + content.made();
         int times = got.merge(name, 1, Integer::sum);
         boolean isAnswer = content.made() == Content.ANSWER;
+        if (!holds.mayLeave(content)) {
+            fault("at " + where + ": " + content + " left, though its service has held it and not let it go");
+        }
         if (times > 1 && !isAnswer) {
             fault("at " + where + ": " + content + " came " + times + " times");
         }
-        if (!isAnswer) {
+        // Datagrams go past one that is held, and packets of a stream do not.
+        boolean mayBeLate = content.stream() >= 100 && content.action() == Content.Action.HOLD;
+        if (!isAnswer && !mayBeLate) {
             String order = content.stream() + " " + packet.serviceKey();
             int place = content.sequence() * 8 + (content.made() == 0 ? 7 : content.made());
             Integer before = last.put(order, place);
@@ -462,7 +471,8 @@ final class Schedule {
         while (lot >= WEIGHTS[action]) {
             lot -= WEIGHTS[action++];
         }
-        return new Content(stream, sequence, Content.Action.values()[action], random.nextInt(128), 0, false);
+        Content content = new Content(stream, sequence, Content.Action.values()[action], random.nextInt(128), 0, false);
+        return SimHolds.isOf(seed, content) ? content.held() : content;
     }
 
     private String service() {
@@ -773,6 +783,7 @@ final class Schedule {
                         || (content.action() == Content.Action.ELSEWHERE && deaf.contains(ELSEWHERE));
                 boolean leaves = switch (content.action()) {
                     case CONSUME, DROP, THROW, STUCK, REPLY -> false;
+                    case HOLD -> holds.mustLeave(content);
                     default -> true;
                 };
                 if (leaves && !isDeaf && !stream.got.containsKey(content.sequence() + ".0")) {

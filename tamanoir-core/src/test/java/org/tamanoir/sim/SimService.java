@@ -15,9 +15,11 @@ final class SimService extends Service {
     private final InetAddress elsewhere;
     private final boolean isEager;
     private final boolean isCalm;
+    private final SimHolds holds;
 
-    SimService(Simulation simulation, boolean isCalm, InetAddress elsewhere, List<SimService> made) {
+    SimService(Simulation simulation, boolean isCalm, InetAddress elsewhere, SimHolds holds, List<SimService> made) {
         this.simulation = simulation;
+        this.holds = holds;
         this.isCalm = isCalm;
         this.elsewhere = elsewhere;
         this.isEager = simulation.random.nextInt(4) == 0;
@@ -80,6 +82,7 @@ final class SimService extends Service {
                 simulation.sleep((100 - content.argument()) * 1_000L, false);
                 yield Verdict.FORWARD;
             }
+            case HOLD -> holds.hold(content, atMost -> hold(packet, atMost));
             case THROW -> throw new IllegalStateException("as told");
             case STUCK -> {
                 boolean obeys = (content.argument() & 1) == 0;
