@@ -20,7 +20,7 @@ import org.tamanoir.services.extra.MadePacket;
  * <p>Packets that come go on at once, as they were before Fec; nothing waits for one that is missing. A missing one
  * goes on as soon as any k of its block's k + m packets are here: behind those that came meanwhile, and several of a
  * block in their order. What comes twice, or comes after it was got back, is dropped, however late, as long as its block is
- * among the 65,536 that ended last. A packet that was got back has the
+ * among the 65,536 that ended last; a reload that changes a setting begins anew. A packet that was got back has the
  * header of the repair, with sequence number and origin time of its own. One that a CRC shows to be wrong, since a packet
  * was altered or a repair lied, is not sent.
  *
