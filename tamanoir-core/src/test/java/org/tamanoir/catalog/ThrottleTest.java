@@ -77,7 +77,7 @@ class ThrottleTest {
     @Test
     void whatWasUsedBeforeItWasToldIsNoOverrun() {
         tick(0, 0);
-        assertThat(tick(0, 1_100_000)).isEqualTo(Change.PAUSES);
+        assertThat(tick(0, 1_200_000)).isEqualTo(Change.PAUSES);
         assertThat(tick(0, 50_000_000)).isEqualTo(Change.NONE);
         assertThat(tick(0, 1_000_000)).isEqualTo(Change.NONE);
         assertThat(tick(0, 100_000)).isEqualTo(Change.OVERRUN);
