@@ -10,6 +10,7 @@ import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,6 +27,7 @@ import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.supervision.Incident;
 import org.tamanoir.supervision.Meter;
+import org.tamanoir.support.MovableClock;
 import org.tamanoir.support.Tiers;
 import org.tamanoir.transport.TransportKind;
 
@@ -33,10 +35,16 @@ import org.tamanoir.transport.TransportKind;
 class LimitTest extends TcpNodeTesting {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final int PACKETS = 3;
-    /** What a packet costs: for all a pause of a second and a half, and enough even where others take the processors. */
     private static final Duration COST = Duration.ofMillis(8);
 
-    private static final double PROCESSORS = 0.01;
+    /** Of which all packets' cost is 48 seconds' worth: more than a clock is moved until it is noticed. */
+    private static final double PROCESSORS = 0.0005;
+
+    /** Packets of another service, which goes on while the limited one pauses. */
+    private static final int OTHERS = 20;
+
+    /** Stands while a service pauses, so that its pause ends when the test says so. */
+    private final MovableClock clock = new MovableClock();
 
     @BeforeEach
     void threadsAreCounted() {
@@ -61,39 +69,85 @@ class LimitTest extends TcpNodeTesting {
         };
     }
 
+    private static ServiceDefinition forwarding() {
+        return TestServices.define("other", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) {
+                return Verdict.FORWARD;
+            }
+        });
+    }
+
     @ParameterizedTest
     @MethodSource("kinds")
     void aStreamPausesSoThatItsServiceKeepsToItsProcessorTime(TransportKind kind) throws Exception {
         settings.transport = kind;
         List<Incident> incidents = new CopyOnWriteArrayList<>();
         ServiceHealth life = new ServiceHealth(PROCESSORS, 0);
-        TestSink sink = sink();
-        TestNode node = node(limited(life, burning(COST))).toHost(sink.address());
-        node.environment.onIncident(incidents::add);
-        try (AnepSender sender = sender(node)) {
-            for (int i = 0; i < PACKETS; i++) {
-                sender.send(packets("greedy"), number(i));
-            }
-            sender.flush();
-            awaitThrottled(life);
-            sender.send(packets("greedy"), number(PACKETS));
-            sender.finish();
-            sink.await(PACKETS + 1);
-        }
-        node.settle().assertConserved();
-        assertThat(life.quarantines()).isZero();
+        assertPausesAfter(PACKETS, life, burning(COST), incidents::add);
+        assertThat(life.processorNs()).isGreaterThanOrEqualTo(PACKETS * COST.toNanos());
         assertThat(incidents).extracting(Incident::kind).containsExactly(Incident.Kind.THROTTLED);
     }
 
-    /** Waits until the service is told to pause. To what rate it is held so, SharesTest shows. */
-    private static void awaitThrottled(ServiceHealth life) {
-        eventually().until(() -> life.processorNs() >= PACKETS * COST.toNanos() && life.throttles() > 0);
+    /** To what rate it is held so, SharesTest shows. */
+    @Test
+    void aServiceThatAllocatesMuchPauses() throws Exception {
+        ServiceHealth life = new ServiceHealth(0, 100_000);
+        assertPausesAfter(
+                12,
+                life,
+                () -> new Service() {
+                    private byte[] last = {};
+
+                    @Override
+                    public Verdict process(Packet packet) {
+                        last = new byte[1 << 20];
+                        return last.length > 0 ? Verdict.FORWARD : Verdict.DROP;
+                    }
+                },
+                incident -> {});
+        assertThat(life.allocatedBytes()).isGreaterThanOrEqualTo(12L << 20);
     }
 
+    /** The next packet of the limited service waits until its clock goes on, while packets of another one do not. */
+    private void assertPausesAfter(
+            int packets, ServiceHealth life, Supplier<Service> greedy, Consumer<Incident> incidents) throws Exception {
+        settings.platform = clock;
+        TestSink sink = sink();
+        TestNode node = node(limited(life, greedy), forwarding()).toHost(sink.address());
+        node.environment.onIncident(incidents);
+        try (AnepSender sender = sender(node);
+                AnepSender other = sender(node);
+                MovableClock.Held held = clock.hold()) {
+            for (int i = 0; i < packets; i++) {
+                sender.send(packets("greedy"), number(i));
+            }
+            sender.flush();
+            sink.await(packets);
+            clock.hurryUntil(life::isPaused);
+            sender.send(packets("greedy"), number(packets));
+            sender.finish();
+            for (int i = 0; i < OTHERS; i++) {
+                other.send(packets("other"), number(100 + i));
+                other.flush();
+                sink.await(packets + i + 1);
+            }
+            assertThat(sink.numbers()).hasSize(packets + OTHERS).doesNotContain(packets);
+            clock.hurryUntil(() -> !life.isPaused());
+            sink.await(packets + OTHERS + 1);
+            assertThat(sink.numbers()).contains(packets);
+            other.finish();
+        }
+        node.settle().assertConserved();
+        assertThat(life.throttles()).isPositive();
+        assertThat(life.quarantines()).isZero();
+    }
+
+    /** Waits until the service is told to pause. To what rate it is held so, SharesTest shows. */
     @ParameterizedTest
     @MethodSource("kinds")
     void datagramsWaitWhileTheirServicePauses(TransportKind kind) throws Exception {
-        ServiceHealth life = new ServiceHealth(PROCESSORS, 0);
+        ServiceHealth life = new ServiceHealth(0.01, 0);
         try (UdpTestNode node = UdpTestNode.start(kind).deliver("127.0.0.1/32", Transport.SAME);
                 UdpFarEnd far = new UdpFarEnd(kind, "127.0.0.1")) {
             node.services.add(limited(life, burning(COST)));
@@ -104,7 +158,7 @@ class LimitTest extends TcpNodeTesting {
             for (int i = 0; i < PACKETS; i++) {
                 assertThat(far.next()).isEqualTo(bytes);
             }
-            awaitThrottled(life);
+            eventually().until(() -> life.processorNs() >= PACKETS * COST.toNanos() && life.throttles() > 0);
             far.send(node.udp(), bytes);
             assertThat(far.next()).isEqualTo(bytes);
             assertThat(life.quarantines()).isZero();
@@ -115,39 +169,10 @@ class LimitTest extends TcpNodeTesting {
         }
     }
 
-    /** To what rate it is held so, SharesTest shows. */
-    @Test
-    void aServiceThatAllocatesMuchPauses() throws Exception {
-        ServiceHealth life = new ServiceHealth(0, 4 << 20);
-        TestSink sink = sink();
-        TestNode node = node(limited(life, () -> new Service() {
-                    private byte[] last = {};
-
-                    @Override
-                    public Verdict process(Packet packet) {
-                        last = new byte[1 << 20];
-                        return last.length > 0 ? Verdict.FORWARD : Verdict.DROP;
-                    }
-                }))
-                .toHost(sink.address());
-        try (AnepSender sender = sender(node)) {
-            for (int i = 0; i < 12; i++) {
-                sender.send(packets("greedy"), number(i));
-            }
-            sender.flush();
-            eventually().until(() -> life.allocatedBytes() >= 12L << 20 && life.throttles() > 0);
-            sender.send(packets("greedy"), number(12));
-            sender.finish();
-            sink.await(13);
-        }
-        node.settle().assertConserved();
-        assertThat(life.quarantines()).isZero();
-    }
-
     /** Shows on a real JVM that the watchdog reads the processor time of a thread that is inside its service. */
     @Test
     void aServiceThatDoesNotPauseIsQuarantined() throws Exception {
-        ServiceHealth life = new ServiceHealth(PROCESSORS, 0);
+        ServiceHealth life = new ServiceHealth(0.01, 0);
         TestNode node = node(limited(life, () -> new Service() {
                     @Override
                     public Verdict process(Packet packet) {

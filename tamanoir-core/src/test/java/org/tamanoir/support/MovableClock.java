@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.Starter;
 
@@ -22,6 +23,21 @@ public final class MovableClock implements Platform {
     private static final int MOST_STEPS = 250;
 
     private final AtomicLong aheadNs = new AtomicLong();
+
+    /** The machine's time at which this clock was stopped; null while it goes. */
+    private volatile @Nullable Long standsNs;
+
+    /** Ends that a clock stands: it goes on with the machine's. */
+    public interface Held extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    /** Stops the clock, which goes on by {@link #advance} alone until the result is closed: before the node is. */
+    public Held hold() {
+        standsNs = SYSTEM.nanoTime();
+        return () -> standsNs = null;
+    }
 
     /** Moves the clock. */
     public void advance(Duration time) {
@@ -45,7 +61,8 @@ public final class MovableClock implements Platform {
 
     @Override
     public long nanoTime() {
-        return SYSTEM.nanoTime() + aheadNs.get();
+        Long stands = standsNs;
+        return (stands == null ? SYSTEM.nanoTime() : stands) + aheadNs.get();
     }
 
     @Override
