@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -40,10 +42,6 @@ class WholePathTest {
         final String transport;
         /** Where packets go. */
         final String destination = "192.0.2." + (7 + ordinal());
-        /** Of the receiver, which starts after the nodes. */
-        String receiver = "";
-        /** Of the second node. */
-        String second = "";
 
         Way(String transport) {
             this.transport = transport;
@@ -55,6 +53,9 @@ class WholePathTest {
     }
 
     private static final List<Process> NODES = new ArrayList<>();
+
+    /** Addresses of the receivers, which start after the nodes. */
+    private static final Map<Way, String> RECEIVERS = new EnumMap<>(Way.class);
 
     /** Addresses of the first node, for TCP and UDP. */
     private static String firstTcp = "";
@@ -71,19 +72,20 @@ class WholePathTest {
         List<String> second = new ArrayList<>(
                 List.of("--tcp", "127.0.0.1:" + Ports.free(), "--tcp", "127.0.0.1:" + Ports.free(), "--sapf"));
         for (Way way : Way.values()) {
-            way.receiver = "127.0.0.1:" + Ports.free();
-            second.add(way.route(way.receiver + ",host"));
+            RECEIVERS.put(way, "127.0.0.1:" + Ports.free());
+            second.add(way.route(RECEIVERS.get(way) + ",host"));
         }
         JsonNode event = node(second);
-        Way.TCP.second = event.get("tcp").get(0).asString();
-        Way.SELECTORS.second = event.get("tcp").get(1).asString();
-        Way.UDP.second = event.get("udp").get(0).asString();
-        List<String> first =
-                new ArrayList<>(List.of("--tcp", "127.0.0.1:0", "--sapf", "--sapf-to", Way.SELECTORS.second));
-        for (Way way : Way.values()) {
-            first.add(way.route(way.second));
-        }
-        event = node(first);
+        String selectors = event.get("tcp").get(1).asString();
+        event = node(List.of(
+                "--tcp",
+                "127.0.0.1:0",
+                "--sapf",
+                "--sapf-to",
+                selectors,
+                Way.TCP.route(event.get("tcp").get(0).asString()),
+                Way.UDP.route(event.get("udp").get(0).asString()),
+                Way.SELECTORS.route(selectors)));
         firstTcp = event.get("tcp").get(0).asString();
         firstUdp = event.get("udp").get(0).asString();
     }
@@ -131,7 +133,7 @@ class WholePathTest {
                 "receive",
                 way.transport,
                 "--listen",
-                way.receiver,
+                RECEIVERS.get(way),
                 "--json",
                 "-o",
                 copy.toString(),
@@ -140,7 +142,7 @@ class WholePathTest {
                 "--idle",
                 "1s"));
         BufferedReader messages = receive.errorReader();
-        assertThat(messages.readLine()).isEqualTo("listening on " + way.receiver);
+        assertThat(messages.readLine()).isEqualTo("listening on " + RECEIVERS.get(way));
         Path sent = randomFile();
         Process send = quiet(
                 "send",
@@ -172,13 +174,13 @@ class WholePathTest {
                 "receive",
                 "--tcp",
                 "--listen",
-                Way.SELECTORS.receiver,
+                RECEIVERS.get(Way.SELECTORS),
                 "--json",
                 "--discard",
                 "--exit-after-streams",
                 "1"));
         BufferedReader messages = receive.errorReader();
-        assertThat(messages.readLine()).isEqualTo("listening on " + Way.SELECTORS.receiver);
+        assertThat(messages.readLine()).isEqualTo("listening on " + RECEIVERS.get(Way.SELECTORS));
         Process send = quiet(
                 "send",
                 "--sapf",

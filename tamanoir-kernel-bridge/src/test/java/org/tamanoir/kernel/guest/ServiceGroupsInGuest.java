@@ -126,13 +126,24 @@ class ServiceGroupsInGuest {
     /** On one processor, whose time is divided exactly: how threads are spread over two is the kernel's choice. */
     @Test
     void servicesShareProcessorsByServiceAndNotByStream() throws Exception {
+        String found = processors();
         processors("0");
         try {
             assertSharedByService();
         } finally {
             released = true;
-            processors("0-1");
+            processors(found);
         }
+    }
+
+    /** Returns the processors that this thread may use, as taskset takes them. */
+    private static String processors() throws IOException {
+        String key = "Cpus_allowed_list:";
+        return Files.readAllLines(Path.of("/proc/thread-self/status")).stream()
+                .filter(line -> line.startsWith(key))
+                .map(line -> line.substring(key.length()).strip())
+                .findFirst()
+                .orElseThrow();
     }
 
     /** Binds all threads of this JVM, and those that they start later. */
