@@ -12,11 +12,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.cluster.config.WeightPolicy;
 import org.tamanoir.cluster.lvs.RealServer;
+import org.tamanoir.support.Seeds;
 
 class CapacityTest {
     private static final double LOOK_S = 2;
     private static final int PROCESSORS = 4;
-    private static final long SEED = Long.getLong("tamanoir.seed", 20_061L);
+    private static final long SEED = Seeds.ofCommit(CapacityTest.class);
 
     /** Half-life of five looks: a look counts 1 - 2^(-1/5) = 0.1294. */
     private static final WeightPolicy POLICY = new WeightPolicy(true, 100, 100, Duration.ofSeconds(2));
@@ -151,7 +152,7 @@ class CapacityTest {
     void whateverNodesSayTheWeightIsOneTheKernelTakes() {
         Random random = new Random(SEED);
         Capacity capacity = new Capacity(new WeightPolicy(true, 1, 65_535, Duration.ofSeconds(2)), 0);
-        for (int i = 0; i < 20_000; i++) {
+        for (int i = 0; i < Seeds.scaled(20_000); i++) {
             uptimeS = Math.abs(uptimeS + random.nextGaussian() * 5);
             usedS = Math.abs(usedS + random.nextGaussian() * 1e6);
             capacity.heard(

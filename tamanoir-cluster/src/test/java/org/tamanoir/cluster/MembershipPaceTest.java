@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 
 class MembershipPaceTest {
     private static final long MS = 1_000_000;
@@ -44,9 +45,9 @@ class MembershipPaceTest {
 
     @Test
     void chanceShortensAnIntervalByAFifthAtMost() {
-        long seed = 7;
+        long seed = Seeds.ofCommit(MembershipPaceTest.class);
         MembershipPace pace = pace(new SplittableRandom(seed));
-        for (int i = 0; i < 1_000; i++) {
+        for (int i = 0; i < Seeds.scaled(1_000); i++) {
             pace.succeeded(0, 1_000 * MS);
             assertThat(pace.leftNs(0)).as("seed %d", seed).isBetween(800 * MS, 1_000 * MS);
         }

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.cluster.config.Welcome;
 import org.tamanoir.cluster.lvs.ClusterException;
+import org.tamanoir.support.Seeds;
 
 class MembershipWelcomeTest {
     private static final String TEXT = new String(MembershipWelcome.json(Welcomes.FULL), StandardCharsets.UTF_8);
@@ -84,10 +85,10 @@ class MembershipWelcomeTest {
 
     @Test
     void damageNeverDoesMoreThanRefuse() {
-        long seed = 20_031_111;
+        long seed = Seeds.ofCommit(MembershipWelcomeTest.class);
         Random random = new Random(seed);
         byte[] good = TEXT.getBytes(StandardCharsets.UTF_8);
-        for (int i = 0; i < 2_000; i++) {
+        for (int i = 0; i < Seeds.scaled(2_000); i++) {
             byte[] bad = good.clone();
             for (int changes = random.nextInt(1, 4); changes > 0; changes--) {
                 bad[random.nextInt(bad.length)] = (byte) random.nextInt(256);

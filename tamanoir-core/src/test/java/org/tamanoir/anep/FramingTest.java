@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 
 class FramingTest {
     /** S1, V3, a packet without payload, and one of the largest size. */
@@ -79,7 +80,7 @@ class FramingTest {
 
     @Test
     void findsPacketsInPiecesOfAnySize() {
-        for (long seed = 1; seed <= 50; seed++) {
+        for (long seed : Seeds.ofCommit(FramingTest.class, 50)) {
             Random random = new Random(seed);
             Reader reader = new Reader();
             for (int from = 0; from < STREAM.length; ) {

@@ -204,7 +204,7 @@ class PacketLentTest {
         Random random = new Random(seed);
         loan.takeBack();
         byte[] good = octets();
-        for (int round = 0; round < 20_000; round++) {
+        for (int round = 0; round < Seeds.scaled(20_000); round++) {
             committed = 0;
             for (int i = 0; i < memory.capacity(); i++) {
                 memory.put(i, (byte) 0x5A);

@@ -11,6 +11,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.support.Seeds;
 
 /** Changing packets where they lie, and moving them when they grow. */
 class PacketTest {
@@ -116,10 +117,10 @@ class PacketTest {
 
     @Test
     void marksRandomPacketsAndKeepsTheChecksumRight() throws Exception {
-        long seed = 322;
+        long seed = Seeds.ofCommit(PacketTest.class);
         Random random = new Random(seed);
         PacketBuilder builder = full().serviceKey(0);
-        for (int round = 0; round < 2000; round++) {
+        for (int round = 0; round < Seeds.scaled(2000); round++) {
             Packet packet = view(builder, "x".repeat(random.nextInt(8)), false);
             for (int change = random.nextInt(6); change >= 0; change--) {
                 switch (random.nextInt(5)) {

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.support.Seeds;
 
 class ManifestTest {
     private static final String DIGEST = "0123456789abcdef".repeat(4);
@@ -154,9 +155,9 @@ class ManifestTest {
     @Test
     void alteredManifestsAreReadOrRefusedAndNothingElse() {
         byte[] good = bytes(TEXT);
-        long seed = 19970701;
+        long seed = Seeds.ofCommit(ManifestTest.class);
         Random random = new Random(seed);
-        for (int i = 0; i < 20_000; i++) {
+        for (int i = 0; i < Seeds.scaled(20_000); i++) {
             byte[] json = Arrays.copyOf(good, random.nextInt(8) == 0 ? random.nextInt(good.length) : good.length);
             for (int n = random.nextInt(3); n >= 0 && json.length > 0; n--) {
                 json[random.nextInt(json.length)] = (byte) random.nextInt(256);

@@ -11,6 +11,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.support.Seeds;
 
 class ServiceIdTest {
     @Test
@@ -87,9 +88,9 @@ class ServiceIdTest {
                 "2",
                 "2b",
                 "2.0");
-        long seed = 7;
+        long seed = Seeds.ofCommit(ServiceIdTest.class);
         Random random = new Random(seed);
-        for (int i = 0; i < 100; i++) {
+        for (int i = 0; i < Seeds.scaled(100); i++) {
             List<String> shuffled = new ArrayList<>(ordered);
             Collections.shuffle(shuffled, random);
             shuffled.sort(ServiceId.VERSION_ORDER);

@@ -203,9 +203,9 @@ class ServiceJarTest {
     @Test
     void aJarThatWasCutOffOrAlteredIsReadOrRefusedAndNothingElse() throws Exception {
         byte[] good = Files.readAllBytes(TestJars.zip(dir, "good", service()));
-        long seed = 20030501;
+        long seed = Seeds.ofCommit(ServiceJarTest.class);
         Random random = new Random(seed);
-        for (int i = 0; i < 2000; i++) {
+        for (int i = 0; i < Seeds.scaled(2000); i++) {
             byte[] bytes = good.clone();
             for (int n = random.nextInt(4); n >= 0; n--) {
                 bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);

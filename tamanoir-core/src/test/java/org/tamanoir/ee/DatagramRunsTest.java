@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.routing.NextHop;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -43,7 +45,8 @@ class DatagramRunsTest {
 
     static Stream<Arguments> seeds() {
         return Stream.of(TransportKind.NATIVE, TransportKind.NIO)
-                .flatMap(kind -> Stream.of(1, 2, 3, 4).map(seed -> Arguments.of(kind, seed)));
+                .flatMap(kind -> LongStream.of(Seeds.ofCommit(DatagramRunsTest.class, 4))
+                        .mapToObj(seed -> Arguments.of(kind, seed)));
     }
 
     @ParameterizedTest

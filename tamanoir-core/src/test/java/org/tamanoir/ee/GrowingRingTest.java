@@ -9,11 +9,12 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.transport.BufferPool;
 
 class GrowingRingTest {
     private static final int LIMIT = 1 << 20;
-    private static final long SEED = 17;
+    private static final long SEED = Seeds.ofCommit(GrowingRingTest.class);
 
     private final BufferPool pool = BufferPool.of(16L << 20);
 
@@ -61,7 +62,7 @@ class GrowingRingTest {
         Random random = new Random(SEED);
         GrowingRing ring = new GrowingRing(pool, this, LIMIT);
         Queue<ByteBuffer> in = new ArrayDeque<>();
-        for (int step = 0; step < 20_000; step++) {
+        for (int step = 0; step < Seeds.scaled(20_000); step++) {
             if (random.nextInt(3) > 0) {
                 ByteBuffer packet = packet(step, 1 + random.nextInt(random.nextInt(20) == 0 ? 65_535 : 300));
                 if (offer(ring, packet)) {

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
 
@@ -67,9 +68,9 @@ class JobMemoryTest {
 
     @Test
     void packetsOfAnySizeStayWholeAndAllRoomComesBack() {
-        Random random = new Random(1);
+        Random random = new Random(Seeds.ofCommit(JobMemoryTest.class));
         List<Kept> kept = new ArrayList<>();
-        for (int i = 0; i < 20_000; i++) {
+        for (int i = 0; i < Seeds.scaled(20_000); i++) {
             Kept packet = new Kept(random);
             if (packet.putInto(memory)) {
                 kept.add(packet);
@@ -107,8 +108,8 @@ class JobMemoryTest {
             }));
         }
         threads.forEach(Thread::start);
-        Random random = new Random(2);
-        for (int i = 0; i < 100_000 && failed.get() == null; i++) {
+        Random random = new Random(Seeds.ofCommit(JobMemoryTest.class));
+        for (int i = 0; i < Seeds.scaled(100_000) && failed.get() == null; i++) {
             Kept packet = new Kept(random);
             if (packet.putInto(memory)) {
                 there.offer(packet, 40, TimeUnit.SECONDS);

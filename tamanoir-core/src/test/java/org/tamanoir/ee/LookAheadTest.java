@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
@@ -16,6 +16,7 @@ import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RouteSet;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.support.Seeds;
 
 /** Look-ups made ahead say what single ones say, along packets of which any is malformed, goes elsewhere or is not sent. */
 class LookAheadTest {
@@ -77,8 +78,12 @@ class LookAheadTest {
         return routes.fib().lookup(highs[packet], lows[packet]);
     }
 
+    static long[] seeds() {
+        return Seeds.ofCommit(LookAheadTest.class, 4);
+    }
+
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4})
+    @MethodSource("seeds")
     void everyAnswerIsThatOfASingleLookUp(long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         fill(1 << 16);

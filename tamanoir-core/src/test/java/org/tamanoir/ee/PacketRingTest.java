@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.tamanoir.offload.UpcallMetadata;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.TransportKind;
@@ -71,13 +72,13 @@ class PacketRingTest {
 
     @Test
     void behavesAsAQueueWhateverComes() {
-        long seed = Long.getLong("tamanoir.seed", 20030422);
+        long seed = Seeds.ofCommit(PacketRingTest.class);
         Random random = new Random(seed);
         PacketRing ring = ring(BYTES);
         ArrayDeque<Entry> model = new ArrayDeque<>();
         long refused = 0;
         try {
-            for (int step = 0; step < 60_000; step++) {
+            for (int step = 0; step < Seeds.scaled(60_000); step++) {
                 switch (random.nextInt(8)) {
                     case 0, 1, 2, 3 -> {
                         int length = random.nextInt(20) == 0 ? 60_000 + random.nextInt(5_536) : random.nextInt(3_000);
@@ -307,7 +308,7 @@ class PacketRingTest {
 
     @Test
     void whatCameUpKeepsHowItDidAmongOthers() throws Exception {
-        long seed = Long.getLong("tamanoir.seed", 20030422);
+        long seed = Seeds.ofCommit(PacketRingTest.class);
         Random random = new Random(seed);
         PacketRing ring = ring(BYTES);
         try (UdpSocket socket = UdpSockets.bind(TransportKind.NIO, new InetSocketAddress("127.0.0.1", 0));

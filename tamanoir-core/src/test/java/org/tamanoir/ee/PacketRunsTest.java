@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
@@ -26,6 +26,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.Tap;
 
@@ -248,8 +249,12 @@ class PacketRunsTest extends TcpNodeTesting {
         return bytes;
     }
 
+    static long[] seeds() {
+        return Seeds.ofCommit(PacketRunsTest.class, 6);
+    }
+
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+    @MethodSource("seeds")
     void anyMixtureCrossesAsPacketsDoOneByOne(long seed) throws Exception {
         byte[] packets = stream(new SplittableRandom(seed), 4000);
         Crossed together = cross(packets);

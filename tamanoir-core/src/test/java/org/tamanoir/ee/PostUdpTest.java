@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
@@ -34,6 +35,7 @@ import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.sched.QosStatus;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
 
@@ -289,8 +291,12 @@ class PostUdpTest {
         }
     }
 
+    static long[] seeds() {
+        return Seeds.ofCommit(PostUdpTest.class, 2);
+    }
+
     @ParameterizedTest
-    @ValueSource(longs = {5, 6})
+    @MethodSource("seeds")
     void changesUnderLoadLoseAndReorderNothing(long seed) throws Exception {
         Random random = new Random(seed);
         try (UdpTestNode node = node(TransportKind.AUTO);

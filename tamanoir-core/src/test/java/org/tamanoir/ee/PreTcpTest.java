@@ -38,6 +38,7 @@ import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.sched.QosStatus;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.traffic.StreamRecord;
 import org.tamanoir.transport.TransportKind;
 
@@ -133,7 +134,7 @@ class PreTcpTest extends TcpNodeTesting {
     @MethodSource("kinds")
     void aStreamWhosePacketsAreOfManyClassesKeepsItsOrderWhateverChanges(TransportKind kind) throws Exception {
         settings.transport = kind;
-        long seed = 4711;
+        long seed = Seeds.ofCommit(PreTcpTest.class);
         Random random = new Random(seed);
         TestSink sink = sink();
         TestNode node = node(burner(), forwarder()).toHost(sink.address());

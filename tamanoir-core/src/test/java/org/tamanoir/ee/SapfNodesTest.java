@@ -21,13 +21,14 @@ import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.sapf.SapfSettings;
 import org.tamanoir.sapf.SapfStatistics;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.transport.TransportKind;
 
 /** Two nodes in a row whose link carries SAPF: what comes out of the second is what would without. */
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class SapfNodesTest {
     private static final String NAME = "org.example.Seen";
-    private static final long SEED = Long.getLong("tamanoir.seed", 20_000_326);
+    private static final long SEED = Seeds.ofCommit(SapfNodesTest.class);
     private static final SapfSettings ACCEPTS = new SapfSettings(true, List.of(), Duration.ofSeconds(60));
 
     private final SplittableRandom random = new SplittableRandom(SEED);

@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -34,6 +35,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.MovableClock;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.TransportKind;
@@ -78,7 +80,8 @@ class SapfRunsTest {
 
     static Stream<Arguments> seeds() {
         return Stream.of(TransportKind.NATIVE, TransportKind.NIO)
-                .flatMap(kind -> Stream.of(1, 2, 3, 4).map(seed -> Arguments.of(kind, seed)));
+                .flatMap(kind -> LongStream.of(Seeds.ofCommit(SapfRunsTest.class, 4))
+                        .mapToObj(seed -> Arguments.of(kind, seed)));
     }
 
     @ParameterizedTest

@@ -34,11 +34,12 @@ import org.tamanoir.sapf.SapfSettings;
 import org.tamanoir.sapf.SapfStatistics;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.transport.TransportKind;
 
 /** Nodes in a row between which streams go by selectors: what comes out at the end is what would without. */
 class SapfStreamNodesTest extends TcpNodeTesting {
-    private static final long SEED = Long.getLong("tamanoir.seed", 20_261_126);
+    private static final long SEED = Seeds.ofCommit(SapfStreamNodesTest.class);
     private static final SapfSettings ACCEPTS = new SapfSettings(true, List.of(), Duration.ofSeconds(60));
     private static final byte[] OPENING = {'S', 'A', 'P', '1'};
 

@@ -30,13 +30,14 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.routing.NextHop;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.TransportKind;
 
 /** What crosses nodes inside TLS crosses them as it does over plain TCP. */
 class TlsStreamTest extends TcpNodeTesting {
-    private static final long SEED = 20_261_121;
+    private static final long SEED = Seeds.ofCommit(TlsStreamTest.class);
 
     @TempDir
     private Path folder;

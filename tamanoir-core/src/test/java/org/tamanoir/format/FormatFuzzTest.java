@@ -31,7 +31,7 @@ import tools.jackson.core.ObjectWriteContext;
  */
 @Tag("once")
 class FormatFuzzTest {
-    private static final int MUTATIONS = Integer.getInteger("tamanoir.fuzz.mutations", Seeds.scaled(25_000));
+    private static final int MUTATIONS = Seeds.number("tamanoir.fuzz.mutations", Seeds.scaled(25_000));
     private static final long SEED = Seeds.ofCommit(FormatFuzzTest.class);
     /** Numbers at which bounds lie. */
     private static final long[] EDGES = {

@@ -90,9 +90,8 @@ class PacketCodecTest {
     @Test
     void unitsComeBackAsTheyWereHoweverTheyAreSplit() throws IOException {
         long seed = Seeds.ofCommit(PacketCodecTest.class);
-        System.out.println("PacketCodecTest: seed " + seed);
         Random random = new Random(seed);
-        for (int round = 0; round < 500; round++) {
+        for (int round = 0; round < Seeds.scaled(500); round++) {
             for (String name : List.of("length-prefixed", "octets", "lines")) {
                 byte[] octets = octets(name, random);
                 int[] pieces = random.ints(random.nextInt(20), 0, octets.length + 1)

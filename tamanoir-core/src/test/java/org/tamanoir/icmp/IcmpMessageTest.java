@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.support.Seeds;
 
 /** Messages by octets of RFC 792 and RFC 4443: whole, cut off anywhere, and of chance. */
 class IcmpMessageTest {
@@ -127,8 +128,8 @@ class IcmpMessageTest {
 
     @Test
     void octetsOfChanceAreReadWithinTheirBounds() {
-        Random random = new Random(19970701);
-        for (int round = 0; round < 100_000; round++) {
+        Random random = new Random(Seeds.ofCommit(IcmpMessageTest.class));
+        for (int round = 0; round < Seeds.scaled(100_000); round++) {
             byte[] octets = new byte[random.nextInt(70)];
             random.nextBytes(octets);
             if (octets.length > 8) {

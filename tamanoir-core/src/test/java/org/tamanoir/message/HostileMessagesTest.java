@@ -20,7 +20,7 @@ import org.tamanoir.testkit.ServiceHarness;
 
 /** Packets of messages, damaged and mixed up by a seed that is printed. */
 class HostileMessagesTest extends MessageTesting {
-    private static final int ROUNDS = Integer.getInteger("tamanoir.message.rounds", Seeds.scaled(30));
+    private static final int ROUNDS = Seeds.number("tamanoir.message.rounds", Seeds.scaled(30));
 
     private static List<Packet> packets(Random random) {
         List<Packet> packets = new ArrayList<>();

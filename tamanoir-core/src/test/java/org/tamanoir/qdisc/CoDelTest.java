@@ -10,6 +10,7 @@ import java.util.PriorityQueue;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.qdisc.TestItem.Dropped;
+import org.tamanoir.support.Seeds;
 
 class CoDelTest {
     private static final double[] DROPS_MS = {
@@ -254,9 +255,9 @@ class CoDelTest {
 
     @Test
     void takesSquareRootsExactly() {
-        long seed = 12;
+        long seed = Seeds.ofCommit(CoDelTest.class);
         Random random = new Random(seed);
-        for (int i = 0; i < 10_000; i++) {
+        for (int i = 0; i < Seeds.scaled(10_000); i++) {
             long square = random.nextLong(1L << 1 + random.nextInt(62));
             long root = CoDelQueue.squareRoot(square);
             assertThat(root * root).as("%d", square).isLessThanOrEqualTo(square);

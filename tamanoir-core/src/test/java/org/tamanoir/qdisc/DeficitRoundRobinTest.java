@@ -12,6 +12,7 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.qdisc.TestItem.Dropped;
+import org.tamanoir.support.Seeds;
 
 class DeficitRoundRobinTest {
     private static final long HOUR_NS = 3_600L * TestItem.SECOND;
@@ -36,8 +37,7 @@ class DeficitRoundRobinTest {
 
     @Test
     void servesAsTheRoundsSayWhateverTheQuantum() {
-        for (int trace = 0; trace < 1000; trace++) {
-            long seed = 6_000_000L + trace;
+        for (long seed : Seeds.ofCommit(DeficitRoundRobinTest.class, 1_000)) {
             Random random = new Random(seed);
             int flows = 1 + random.nextInt(5);
             long[] weights = random.longs(flows, 1, 8).toArray();
@@ -123,8 +123,7 @@ class DeficitRoundRobinTest {
 
     @Test
     void keepsEqualFlowsWithinTheBoundOfFairness() {
-        for (int trace = 0; trace < 1000; trace++) {
-            long seed = 7_000_000L + trace;
+        for (long seed : Seeds.ofCommit(DeficitRoundRobinTest.class, 1_000)) {
             Random random = new Random(seed);
             int flows = 2 + random.nextInt(4);
             int largest = 1 + random.nextInt(3000);

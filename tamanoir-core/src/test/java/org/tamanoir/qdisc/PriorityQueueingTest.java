@@ -9,6 +9,7 @@ import java.util.Random;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.qdisc.TestItem.Dropped;
+import org.tamanoir.support.Seeds;
 
 class PriorityQueueingTest {
     private static final Map<String, String> LIMITED = Map.of("top-rate", "1000", "top-burst", "1000");
@@ -122,11 +123,11 @@ class PriorityQueueingTest {
 
     @Test
     void findsTheFirstOfTenThousandClasses() {
-        long seed = 31;
+        long seed = Seeds.ofCommit(PriorityQueueingTest.class);
         Random random = new Random(seed);
         FlowSet set = new FlowSet(10_000);
         TreeSet<Integer> expected = new TreeSet<>();
-        for (int step = 0; step < 100_000; step++) {
+        for (int step = 0; step < Seeds.scaled(100_000); step++) {
             int flow = random.nextInt(10_000);
             if (random.nextInt(10) < 4) {
                 set.add(flow);

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.qdisc.TestItem.Dropped;
+import org.tamanoir.support.Seeds;
 
 class ShaperTest {
     private final Dropped dropped = new Dropped();
@@ -62,8 +63,7 @@ class ShaperTest {
 
     @Test
     void saysToTheNanosecondWhenTheHeadMayGo() {
-        for (int trace = 0; trace < 1000; trace++) {
-            long seed = 10_000_000L + trace;
+        for (long seed : Seeds.ofCommit(ShaperTest.class, 1_000)) {
             Random random = new Random(seed);
             bucket = new TokenBucket(1 + random.nextLong(2_000_000_000), 65_535, 0);
             Shaper shaper = shaper(false);
@@ -147,8 +147,7 @@ class ShaperTest {
 
     @Test
     void policedPacketsNeverWait() {
-        for (int trace = 0; trace < 1000; trace++) {
-            long seed = 11_000_000L + trace;
+        for (long seed : Seeds.ofCommit(ShaperTest.class, 1_000)) {
             Random random = new Random(seed);
             bucket = new TokenBucket(1_000_000, 3000, 0);
             Shaper shaper = shaper(true);

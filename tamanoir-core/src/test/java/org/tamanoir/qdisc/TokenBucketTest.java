@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 
 class TokenBucketTest {
     private static final long MAX_RATE = 1_000_000_000_000L;
@@ -16,8 +17,7 @@ class TokenBucketTest {
 
     @Test
     void givesWhatExactArithmeticGives() {
-        for (int trace = 0; trace < 1000; trace++) {
-            long seed = 8_000_000L + trace;
+        for (long seed : Seeds.ofCommit(TokenBucketTest.class, 1_000)) {
             Random random = new Random(seed);
             long rate = pick(random, MAX_RATE);
             long burst = pick(random, MAX_BURST);
@@ -76,8 +76,7 @@ class TokenBucketTest {
 
     @Test
     void saysToTheNanosecondWhenTokensAreThere() {
-        for (int trace = 0; trace < 1000; trace++) {
-            long seed = 9_000_000L + trace;
+        for (long seed : Seeds.ofCommit(TokenBucketTest.class, 1_000)) {
             Random random = new Random(seed);
             long rate = pick(random, MAX_RATE);
             long burst = pick(random, MAX_BURST);

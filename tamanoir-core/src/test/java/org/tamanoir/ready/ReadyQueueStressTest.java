@@ -18,7 +18,7 @@ import org.tamanoir.support.Waiting;
 /** Items that go round through the queue between threads; {@code -Dready.operations=N} for more of them. */
 class ReadyQueueStressTest {
     private static final int THREADS = 4;
-    private static final long OPERATIONS = Long.getLong("ready.operations", Seeds.scaled(3_000_000));
+    private static final long OPERATIONS = Seeds.number("ready.operations", Seeds.scaled(3_000_000));
     private static final int LIMIT = 8;
 
     @Test

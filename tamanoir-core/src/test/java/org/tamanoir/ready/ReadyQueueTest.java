@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 
 class ReadyQueueTest {
     private final ReadyQueue queue = new ReadyQueue(8);
@@ -56,9 +57,9 @@ class ReadyQueueTest {
 
     @Test
     void anyOrderOfCallsAgreesWithLists() {
-        Random random = new Random(1);
+        Random random = new Random(Seeds.ofCommit(ReadyQueueTest.class));
         QueueModel model = new QueueModel(8);
-        for (int i = 0; i < 200_000; i++) {
+        for (int i = 0; i < Seeds.scaled(200_000); i++) {
             if (random.nextBoolean()) {
                 int priority = random.nextInt(ReadyQueue.PRIORITIES);
                 assertThat(queue.put(i, priority)).isEqualTo(model.put(i, priority));

@@ -20,7 +20,7 @@ import org.tamanoir.support.Seeds;
 /** Tables that are changed in place. {@code -Dtamanoir.fib.updates=1000000} makes more changes. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class FibTest {
-    private static final int UPDATES = Integer.getInteger("tamanoir.fib.updates", Seeds.scaled(2_500));
+    private static final int UPDATES = Seeds.number("tamanoir.fib.updates", Seeds.scaled(2_500));
     private static final long SEED = Seeds.ofCommit(FibTest.class);
 
     /** Routes of a large table that tests have in common, which leave model and table equal. */

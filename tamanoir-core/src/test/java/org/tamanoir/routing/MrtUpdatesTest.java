@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.support.Seeds;
 
 /**
  * Files of updates, written by hand after RFC 6396, sections 3 and 4.4, RFC 8050, section 3, RFC 4271, section 4.3, and
@@ -282,8 +283,8 @@ class MrtUpdatesTest {
     @Test
     void damageIsRefusedOrReadButNeverThrown() {
         byte[] all = bytes(String.join("", ALL));
-        Random random = new Random(1);
-        for (int i = 0; i < 20_000; i++) {
+        Random random = new Random(Seeds.ofCommit(MrtUpdatesTest.class));
+        for (int i = 0; i < Seeds.scaled(20_000); i++) {
             byte[] damaged = all.clone();
             for (int n = random.nextInt(4); n >= 0; n--) {
                 damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();

@@ -32,7 +32,7 @@ import org.tamanoir.transport.UdpSocket;
  */
 @Tag("once")
 class SapfFuzzTest {
-    private static final long DATAGRAMS = Long.getLong("tamanoir.sapf.datagrams", Seeds.scaled(500_000));
+    private static final long DATAGRAMS = Seeds.number("tamanoir.sapf.datagrams", Seeds.scaled(500_000));
     private static final long SEED = Seeds.ofCommit(SapfFuzzTest.class);
     private static final int SOURCES = 600;
     private static final int FLOWS = 40;

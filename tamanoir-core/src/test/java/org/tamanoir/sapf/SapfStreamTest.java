@@ -24,7 +24,7 @@ import org.tamanoir.support.Seeds;
 
 /** One connection in SAPF without its socket: what stands on the wire, and what is made of it. */
 class SapfStreamTest {
-    private static final long SEED = Long.getLong("tamanoir.seed", 20_261_125);
+    private static final long SEED = Seeds.ofCommit(SapfStreamTest.class);
     private static final byte[] OPENING = {'S', 'A', 'P', '1'};
     /** Source 10.0.1.2, destination 10.0.2.7, payload "hello". */
     private static final String V3 =

@@ -12,7 +12,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.arena.Arena;
 import org.tamanoir.qdisc.Link;
@@ -20,6 +20,7 @@ import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.qdisc.TrafficClass;
 import org.tamanoir.qdisc.YieldingProvider;
 import org.tamanoir.routing.Prefix;
+import org.tamanoir.support.Seeds;
 
 /** What one link grants, in time given by hand. */
 class LinkSchedulerTest {
@@ -284,8 +285,12 @@ class LinkSchedulerTest {
         assertThat(status(1).waiting().totalNs()).isZero();
     }
 
+    static long[] seeds() {
+        return Seeds.ofCommit(LinkSchedulerTest.class, 3);
+    }
+
     @ParameterizedTest
-    @ValueSource(longs = {7, 70, 700})
+    @MethodSource("seeds")
     void neverExceedsBurstAndRateHoweverLateTheTimerIs(long seed) {
         Random random = new Random(seed);
         long rate = 100_000;
@@ -486,7 +491,7 @@ class LinkSchedulerTest {
     // ---- changes ---------------------------------------------------------------------------------------------------
 
     @ParameterizedTest
-    @ValueSource(longs = {1, 20, 300})
+    @MethodSource("seeds")
     void changesUnderLoadLoseNothingAndKeepTheOrder(long seed) {
         Random random = new Random(seed);
         List<String> disciplines = List.of("fifo", "pq", "wfq", "fq", "stfq", "scfq", "wf2q+", "drr");
@@ -633,7 +638,7 @@ class LinkSchedulerTest {
 
     @Test
     void theRateThatHoldsIsKeptThroughAHundredChanges() {
-        Random random = new Random(31);
+        Random random = new Random(Seeds.ofCommit(LinkSchedulerTest.class));
         long burst = 5000;
         long allowed = burst;
         long sum = 0;

@@ -16,9 +16,10 @@ import org.tamanoir.support.Seeds;
  * -Dtamanoir.sim.seed=N} plays one seed alone, with {@code -Dtamanoir.sim.trace=true} and every step.
  */
 class SimulationTest {
-    private static final Long SEED = Long.getLong("tamanoir.sim.seed");
-    private static final int SCHEDULES =
-            SEED != null ? 1 : Integer.getInteger("tamanoir.sim.schedules", Seeds.scaled(300));
+    /** The one seed that is played; below 0 without {@code -Dtamanoir.sim.seed}. */
+    private static final long ALONE = Seeds.number("tamanoir.sim.seed", -1L);
+
+    private static final int SCHEDULES = ALONE >= 0 ? 1 : Seeds.number("tamanoir.sim.schedules", Seeds.scaled(300));
     private static final int WITHOUT_RUNS = Math.max(1, SCHEDULES / 10);
 
     /** Of kinds of schedules that come once in 25 seeds, all but one in a hundred runs. */
@@ -28,7 +29,7 @@ class SimulationTest {
 
     @BeforeAll
     static void chooseSeeds() {
-        first = SEED != null ? SEED : Seeds.ofCommit(SimulationTest.class);
+        first = ALONE >= 0 ? ALONE : Seeds.ofCommit(SimulationTest.class);
     }
 
     private static String failures(List<Schedule.Outcome> outcomes) {

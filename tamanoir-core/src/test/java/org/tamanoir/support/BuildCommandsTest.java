@@ -35,7 +35,9 @@ class BuildCommandsTest {
         bridge("test", "DriverTest", "Driver driver;");
         bridge("test", "PolicyTest", "Object program = new SanitizedProgram(folder, \"policy\");");
         bridge("test", "OtherTest", "");
-        write("node/src/test/java/org/tamanoir/node/PageTest.java", "package org.tamanoir.node; class PageTest { String at = \"/ui\"; }");
+        write(
+                "node/src/test/java/org/tamanoir/node/PageTest.java",
+                "package org.tamanoir.node; class PageTest { String at = \"/ui\"; }");
         write("node/src/test/java/org/tamanoir/node/PlainTest.java", "package org.tamanoir.node; class PlainTest {}");
         write("native/bpf/some.bpf.c", "#include \"far.h\"\n");
         write("native/bpf/far.h", "#  include <near/abi.h>\n");
@@ -51,7 +53,10 @@ class BuildCommandsTest {
     }
 
     private void write(String file, String text) throws IOException {
-        Files.writeString(Files.createDirectories(folder.resolve(file).getParent()).resolve(Path.of(file).getFileName()), text);
+        Files.writeString(
+                Files.createDirectories(folder.resolve(file).getParent())
+                        .resolve(Path.of(file).getFileName()),
+                text);
     }
 
     private Run run(String input, String... command) throws Exception {
@@ -60,14 +65,20 @@ class BuildCommandsTest {
                 .redirectErrorStream(true)
                 .start();
         process.outputWriter().append(input).close();
-        List<String> lines = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).lines().toList();
+        List<String> lines = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                .lines()
+                .toList();
         assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
         return new Run(process.exitValue(), lines);
     }
 
     private Run affected(String changed) throws Exception {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        return run(changed + "\n", java, "-XX:TieredStopAtLevel=1", COMMANDS.resolve("Affected.java").toString());
+        return run(
+                changed + "\n",
+                java,
+                "-XX:TieredStopAtLevel=1",
+                COMMANDS.resolve("Affected.java").toString());
     }
 
     @ParameterizedTest
@@ -99,7 +110,9 @@ class BuildCommandsTest {
         Files.write(source, "package org.tamanoir.node; // é".getBytes(StandardCharsets.ISO_8859_1));
 
         assertThat(affected("native/include/abi.h"))
-                .isEqualTo(new Run(2, List.of("check: " + folder.relativize(source) + ": is not UTF-8: save it in that encoding")));
+                .isEqualTo(new Run(
+                        2,
+                        List.of("check: " + folder.relativize(source) + ": is not UTF-8: save it in that encoding")));
     }
 
     @ParameterizedTest
@@ -107,6 +120,8 @@ class BuildCommandsTest {
     void aProfileThatBuildsNothingToCompareIsRefusedInOneLine(String profiles) throws Exception {
         assertThat(run("", COMMANDS.resolve("reproduce").toString(), profiles))
                 .isEqualTo(new Run(
-                        2, List.of("reproduce: " + profiles + ": must be some of deb, image and oci, with commas between")));
+                        2,
+                        List.of("reproduce: " + profiles
+                                + ": must be some of deb, image and oci, with commas between")));
     }
 }

@@ -7,17 +7,18 @@ import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.anep.Checksum;
+import org.tamanoir.support.Seeds;
 
 class TransitHeaderTest {
     private static final int AT = 4;
 
-    private final long seed = Long.getLong("tamanoir.seed", 20030422);
+    private final long seed = Seeds.ofCommit(TransitHeaderTest.class);
     private final Random random = new Random(seed);
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void everyFieldStandsInItsPlaceAndTheChecksumIsRight(boolean v6) {
-        for (int round = 0; round < 2000; round++) {
+        for (int round = 0; round < Seeds.scaled(2000); round++) {
             byte[] payload = new byte[random.nextInt(round % 100 == 0 ? 65_000 : 300)];
             random.nextBytes(payload);
             ByteBuffer memory = write(v6, payload, address(v6), address(v6), random.nextInt(1 << 16));
@@ -45,7 +46,7 @@ class TransitHeaderTest {
     @ValueSource(booleans = {false, true})
     void anIcmpMessageGetsTheChecksumOfItsFamily(boolean v6) {
         int header = v6 ? 40 : 20;
-        for (int round = 0; round < 2000; round++) {
+        for (int round = 0; round < Seeds.scaled(2000); round++) {
             byte[] message = new byte[8 + random.nextInt(300)];
             random.nextBytes(message);
             message[2] = 0;

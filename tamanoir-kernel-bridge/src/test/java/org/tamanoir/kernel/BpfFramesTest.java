@@ -27,14 +27,15 @@ import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.nodeos.Rule;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.TestNet;
 
 /** Frames that no socket sends, given to the programs by the kernel's test run. */
 @Tag("once")
 @Tag("namespace")
 class BpfFramesTest {
-    private static final long SEED = 20_261_121;
-    private static final int RANDOM_FRAMES = 4_000;
+    private static final long SEED = Seeds.ofCommit(BpfFramesTest.class);
+    private static final int RANDOM_FRAMES = Seeds.scaled(4_000);
     private static final int LINK = 14;
     private static final int IPV4 = 20;
     private static final int UDP = 8;

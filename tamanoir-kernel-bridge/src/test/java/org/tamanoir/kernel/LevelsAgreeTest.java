@@ -24,19 +24,20 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.services.Filter;
 import org.tamanoir.services.Monitor;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.TestNet;
 import org.tamanoir.testkit.Output;
 import org.tamanoir.testkit.ServiceHarness;
 
 /**
  * The same datagrams, good and bad, through Filter and Monitor in the JVM and through what they ask of levels: the same
- * end, the same bytes, the same counts. {@code -Dfuzz.rounds=N} makes it longer, {@code -Dtamanoir.seed} repeats it.
+ * end, the same bytes, the same counts. {@code -Dfuzz.rounds=N} and the depth make it longer.
  */
 @Tag("once")
 @Tag("process")
 @Tag("namespace")
 class LevelsAgreeTest {
-    private static final int ROUNDS = Integer.getInteger("fuzz.rounds", 12);
+    private static final int ROUNDS = Seeds.number("fuzz.rounds", Seeds.scaled(12));
     private static final int DATAGRAMS = 100;
     private static final String DEFAULT_REASON = "no rule matched";
 
@@ -44,7 +45,7 @@ class LevelsAgreeTest {
     @SuppressWarnings("NullAway.Init") // set by JUnit
     Path folder;
 
-    private final long seed = Long.getLong("tamanoir.seed", System.nanoTime());
+    private final long seed = Seeds.ofCommit(LevelsAgreeTest.class);
     private final Random random = new Random(seed);
     private final RandomDatagrams source = new RandomDatagrams(seed);
 
@@ -70,7 +71,6 @@ class LevelsAgreeTest {
 
     @Test
     void theSharedPolicyCodeDoesWhatTheServicesDo() throws Exception {
-        System.out.println("LevelsAgreeTest: -Dtamanoir.seed=" + seed);
         SanitizedProgram program = new SanitizedProgram(folder, "apply");
         int decided = 0;
         for (int round = 0; round < ROUNDS; round++) {
@@ -89,7 +89,6 @@ class LevelsAgreeTest {
             names = {"TC", "XDP"})
     void theBpfLevelsDoWhatTheSharedPolicyCodeDoes(Level level) throws Exception {
         BpfBed.require();
-        System.out.println("LevelsAgreeTest: " + level + " -Dtamanoir.seed=" + seed);
         SanitizedProgram program = new SanitizedProgram(folder, "apply");
         try (TestNet net = new TestNet("bpfa")) {
             net.namespaces().run(net.server(), "ethtool -K " + TestNet.SERVER_DEVICE + " gro on");

@@ -31,6 +31,7 @@ import org.tamanoir.nodeos.Policy;
 import org.tamanoir.nodeos.Rule;
 import org.tamanoir.nodeos.Share;
 import org.tamanoir.support.Namespaces;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Tiers;
 
 /** The bridge with the real netfilter module, alone and beside the BPF levels. */
@@ -126,7 +127,7 @@ class ModuleDriverInGuest {
     @Test
     void aStormOfChangesLosesNothing() throws Exception {
         os = net.attach(BridgeNet.PORT, Level.MODULE);
-        long seed = 20_261_121;
+        long seed = Seeds.ofCommit(ModuleDriverInGuest.class);
         Random random = new Random(seed);
         List<Policy> policies = List.of(
                 Policy.forward(),

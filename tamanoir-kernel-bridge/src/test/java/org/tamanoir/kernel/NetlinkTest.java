@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Tiers;
 
 /** Against families that every kernel has. */
@@ -90,9 +91,9 @@ class NetlinkTest {
 
     @Test
     void randomBytesAreNeverReadPastTheirEnd() {
-        long seed = 20_261_121;
+        long seed = Seeds.ofCommit(NetlinkTest.class);
         Random random = new Random(seed);
-        for (int round = 0; round < 20_000; round++) {
+        for (int round = 0; round < Seeds.scaled(20_000); round++) {
             byte[] bytes = new byte[random.nextInt(64)];
             random.nextBytes(bytes);
             if (bytes.length > 4 && random.nextBoolean()) {

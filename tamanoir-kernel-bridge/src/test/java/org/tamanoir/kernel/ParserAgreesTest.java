@@ -17,12 +17,13 @@ import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ParseFault;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.support.Seeds;
 
 /** The levels' C code and the node read the same in the same datagrams, good and bad. */
 @Tag("once")
 @Tag("process")
 class ParserAgreesTest {
-    private static final int PACKETS = 20_000;
+    private static final int PACKETS = Seeds.scaled(20_000);
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // set by JUnit
@@ -30,7 +31,7 @@ class ParserAgreesTest {
 
     @Test
     void inRandomAndDamagedDatagrams() throws Exception {
-        long seed = Long.getLong("tamanoir.seed", 20030526);
+        long seed = Seeds.ofCommit(ParserAgreesTest.class);
         RandomDatagrams source = new RandomDatagrams(seed);
         SanitizedProgram program = new SanitizedProgram(folder, "parse");
         List<byte[]> datagrams = new ArrayList<>();

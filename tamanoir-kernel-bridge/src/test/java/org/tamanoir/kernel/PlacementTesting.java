@@ -34,6 +34,7 @@ import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.services.Filter;
 import org.tamanoir.services.Monitor;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.TestNet;
 import org.tamanoir.testkit.ServiceHarness;
 import org.tamanoir.transport.TransportKind;
@@ -70,7 +71,7 @@ public abstract class PlacementTesting {
     /** Both services give the same at this level as in a harness. */
     protected static void assertSameAsInAHarness(TestNet net, Level level, String client, String server)
             throws Exception {
-        long seed = 20_260;
+        long seed = Seeds.ofCommit(PlacementTesting.class);
         for (String service : List.of(MONITOR, FILTER)) {
             List<Packet> packets = packets(service, 200, new Random(seed));
             Result expected = inHarness(service, packets);

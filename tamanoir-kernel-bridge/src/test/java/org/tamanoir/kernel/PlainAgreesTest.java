@@ -23,12 +23,13 @@ import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.support.Seeds;
 
 /** What the kernel's program and {@link PlainRules} say of the same datagrams and beginning connections, by random rules. */
 @Tag("namespace")
 class PlainAgreesTest {
     private static final int INSTANCE = 5;
-    private static final int ROUNDS = 20;
+    private static final int ROUNDS = Seeds.scaled(20);
     private static final int DATAGRAMS = 500;
     private static final String[] V4 = {"10.1.2.3", "10.1.9.9", "10.200.0.1", "192.0.2.7"};
     private static final String[] V6 = {"2001:db8::1", "2001:db8:1::2", "2001:db9::3"};
@@ -44,7 +45,7 @@ class PlainAgreesTest {
         "10.128.0.0/9"
     };
 
-    private final long seed = System.nanoTime();
+    private final long seed = Seeds.ofCommit(PlainAgreesTest.class);
     private final Random random = new Random(seed);
 
     @BeforeAll
@@ -54,7 +55,6 @@ class PlainAgreesTest {
 
     @Test
     void theProgramFindsTheRuleThatTheNodeNames() throws Exception {
-        System.out.println("seed " + seed);
         try (PlainDriver driver = new PlainDriver(INSTANCE)) {
             PlainPlaces places = PlainPlaces.NONE;
             for (int round = 0; round < ROUNDS; round++) { // Each round in the place of the rules of the one before.

@@ -7,12 +7,13 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.support.Seeds;
 
 /** {@code tamanoir_policy.h} by its own tests: ANEP's test vectors, policies, and random packets at the end of memory. */
 @Tag("once")
 @Tag("process")
 class PolicyHeaderTest {
-    private static final int PACKETS = 200_000;
+    private static final int PACKETS = Seeds.scaled(200_000);
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // set by JUnit
@@ -20,7 +21,7 @@ class PolicyHeaderTest {
 
     @Test
     void holdsForVectorsPoliciesAndRandomPackets() throws Exception {
-        long seed = Long.getLong("tamanoir.seed", 19970701);
+        long seed = Seeds.ofCommit(PolicyHeaderTest.class);
 
         List<String> said =
                 new SanitizedProgram(folder, "policy").run(List.of(), Long.toString(seed), Integer.toString(PACKETS));

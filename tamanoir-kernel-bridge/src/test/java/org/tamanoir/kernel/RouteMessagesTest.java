@@ -24,6 +24,7 @@ import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.routing.RouteFeed;
 import org.tamanoir.routing.RoutingTable;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Tiers;
 
 /** On what a kernel said, and on what none would say. */
@@ -169,12 +170,12 @@ class RouteMessagesTest {
 
     @Test
     void bytesThatLieAreNeverReadPastTheirEnd() throws Exception {
-        long seed = 20_261_123;
+        long seed = Seeds.ofCommit(RouteMessagesTest.class);
         Random random = new Random(seed);
         List<ByteBuffer> all = record("routes-listed.hex");
         all.addAll(record("routes-told.hex"));
         for (ByteBuffer whole : all) {
-            for (int round = 0; round < 300; round++) {
+            for (int round = 0; round < Seeds.scaled(300); round++) {
                 byte[] bytes = whole.array().clone();
                 for (int i = 0; i < 1 + random.nextInt(4); i++) {
                     bytes[random.nextInt(Math.min(bytes.length, 200))] = (byte) random.nextInt();

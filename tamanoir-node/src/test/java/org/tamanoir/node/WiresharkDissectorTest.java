@@ -30,6 +30,7 @@ import org.tamanoir.anep.ParseFault;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.node.admin.RawCapture;
 import org.tamanoir.node.admin.Tshark;
+import org.tamanoir.support.Seeds;
 
 /** Holds docs/wireshark/anep.lua against tshark and against the node's own reading of packets. */
 @Tag("once")
@@ -119,7 +120,7 @@ class WiresharkDissectorTest {
 
     @Test
     void namesTheSameDropReasonAsTheNodeForMutatedPackets() throws Exception {
-        long seed = 7;
+        long seed = Seeds.ofCommit(WiresharkDissectorTest.class);
         Random random = new Random(seed);
         byte[] good = packet(tamanoirPacket().build(ByteBuffer.allocate(9)));
         RawCapture capture = new RawCapture(3325);

@@ -29,14 +29,15 @@ import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.deploy.BoundedBody;
 import org.tamanoir.deploy.Manifest;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Waiting;
 
 /** The repository's process is killed, as by kill -9, at whatever it does. */
 @Tag("process")
 @Timeout(300)
 class KilledRepositoryTest {
-    private static final long SEED = 20261121;
-    private static final int ROUNDS = 3;
+    private static final long SEED = Seeds.ofCommit(KilledRepositoryTest.class);
+    private static final int ROUNDS = Seeds.scaled(3);
 
     @TempDir
     Path root;

@@ -24,15 +24,14 @@ class FuzzTest {
     private static final long SEED = Seeds.ofCommit(FuzzTest.class);
 
     private static void run(FuzzTarget target, int rounds) throws Exception {
-        Long seconds = Long.getLong("fuzz.seconds");
-        long seed = Long.getLong("fuzz.seed", SEED);
+        int seconds = Seeds.number("fuzz.seconds", 0);
         StringWriter said = new StringWriter();
         try (target) {
             boolean isGood = Fuzz.run(
                     target,
-                    seed,
-                    seconds == null ? Long.MAX_VALUE : TimeUnit.SECONDS.toNanos(seconds),
-                    seconds == null ? Seeds.scaled(rounds) : Long.MAX_VALUE,
+                    SEED,
+                    seconds == 0 ? Long.MAX_VALUE : TimeUnit.SECONDS.toNanos(seconds),
+                    seconds == 0 ? Seeds.scaled(rounds) : Long.MAX_VALUE,
                     new PrintWriter(said));
             System.out.print(said);
             assertThat(isGood).as(said.toString()).isTrue();

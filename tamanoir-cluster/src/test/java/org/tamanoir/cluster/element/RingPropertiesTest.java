@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.support.Seeds;
 
 /** What holds for rings of senders whatever happens to them, from seeds. */
 @Tag("once")
@@ -23,7 +24,7 @@ class RingPropertiesTest {
     @ValueSource(ints = {2, 3, 4, 5, 6})
     void stepsBackByTwiceTheUnitsLessOneAtMost(int units) {
         long worst = 0;
-        for (long seed = 0; seed < RUNS; seed++) {
+        for (long seed : Seeds.ofCommit(RingPropertiesTest.class, RUNS)) {
             long[] order = play(seed, units, bunch(1), true);
             worst = Math.min(worst, Reordering.of(order).min());
             assertThat(worst).as("seed %d", seed).isGreaterThanOrEqualTo(1 - 2L * units);
@@ -35,7 +36,7 @@ class RingPropertiesTest {
     @ValueSource(ints = {2, 3, 4, 5, 6})
     void stepsBackFurtherWithoutTokens(int units) {
         long worst = 0;
-        for (long seed = 0; seed < RUNS; seed++) {
+        for (long seed : Seeds.ofCommit(RingPropertiesTest.class, RUNS)) {
             worst = Math.min(
                     worst, Reordering.of(play(seed, units, bunch(1), false)).min());
         }
@@ -45,7 +46,7 @@ class RingPropertiesTest {
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 6})
     void sendsAllAndKeepsTheOrderInsideEachPath(int units) {
-        for (long seed = 0; seed < RUNS; seed++) {
+        for (long seed : Seeds.ofCommit(RingPropertiesTest.class, RUNS)) {
             long[] order = play(seed, units, bunch(1 + (int) (seed % 4)), true);
             for (int unit = 0; unit < units; unit++) {
                 int path = unit;

@@ -13,6 +13,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.support.Seeds;
 
 @Tag("once")
 class RoundsTest {
@@ -57,7 +58,7 @@ class RoundsTest {
 
     @Test
     void weightedRoundsOfAnySizeGiveEachPathItsShareInTheLongRun() {
-        for (long seed = 0; seed < 200; seed++) {
+        for (long seed : Seeds.ofCommit(RoundsTest.class, 200)) {
             Random random = new Random(seed);
             int paths = 1 + random.nextInt(8);
             int[] weights = random.ints(paths, 0, 20).toArray();
@@ -95,7 +96,7 @@ class RoundsTest {
 
     @Test
     void exactRoundsHaveOneItemForEachPathWhateverTheWeights() {
-        for (long seed = 0; seed < 200; seed++) {
+        for (long seed : Seeds.ofCommit(RoundsTest.class, 200)) {
             Random random = new Random(seed);
             int paths = 1 + random.nextInt(8);
             int[] weights = random.ints(paths, 0, 9).toArray();

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.tamanoir.support.Seeds;
 
 @Tag("once")
 class PlannerTest {
@@ -260,9 +261,9 @@ class PlannerTest {
 
     @Test
     void everyPlanLeadsToWhatIsWantedAndItsUndoBack() throws Exception {
-        long seed = Long.getLong("tamanoir.seed", 42L);
+        long seed = Seeds.ofCommit(PlannerTest.class);
         Random random = new Random(seed);
-        for (int round = 0; round < 500; round++) {
+        for (int round = 0; round < Seeds.scaled(500); round++) {
             LvsTable from = random(random);
             LvsTable to = random(random);
             Plan plan = plan(from, to);

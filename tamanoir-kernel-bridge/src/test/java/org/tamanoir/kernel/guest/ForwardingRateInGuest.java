@@ -11,6 +11,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.guest.GuestRunner;
 
 /**
@@ -22,8 +23,8 @@ import org.tamanoir.support.guest.GuestRunner;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ForwardingRateInGuest {
-    private static final int PACKETS = Integer.getInteger("tamanoir.packets", 5_000);
-    private static final int ROUNDS = Integer.getInteger("tamanoir.rounds", 9);
+    private static final int PACKETS = Seeds.number("tamanoir.packets", 5_000);
+    private static final int ROUNDS = Seeds.number("tamanoir.rounds", 9);
 
     /** What the module is told. */
     private record Stage(String name, String... commands) {}

@@ -10,14 +10,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.support.Seeds;
 
 /** What the module takes over generic netlink, from whom, and what it refuses. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class NetlinkInGuest {
     /** Another one: {@code JAVA_TEST_OPTIONS=-Dtamanoir.seed=N}. */
-    private static final long SEED = Long.getLong("tamanoir.seed", 20_030_901);
+    private static final long SEED = Seeds.ofCommit(NetlinkInGuest.class);
 
-    private static final int SEEDS = 3;
+    private static final int SEEDS = Seeds.scaled(3);
     private static final int MESSAGES = 1_000;
     private static final String PROGRAM = "target/native/test/control";
 

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.tamanoir.repository.HttpListener;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -214,9 +215,9 @@ class LiveFeedTest {
 
     @Test
     void aPatchMakesOneObjectOfTheOther() {
-        long seed = 20;
+        long seed = Seeds.ofCommit(LiveFeedTest.class);
         Random random = new Random(seed);
-        for (int round = 0; round < 2000; round++) {
+        for (int round = 0; round < Seeds.scaled(2000); round++) {
             ObjectNode before = tree(random, 3);
             ObjectNode after = random.nextBoolean() ? tree(random, 3) : before.deepCopy();
             after.put("b", random.nextInt(3));

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 
 class ReorderWindowTest {
     private final List<Long> written = new ArrayList<>();
@@ -21,7 +22,7 @@ class ReorderWindowTest {
 
     @Test
     void aShuffledStreamIsWrittenInOrder() throws IOException {
-        long seed = 42;
+        long seed = Seeds.ofCommit(ReorderWindowTest.class);
         List<Long> sequences =
                 new ArrayList<>(LongStream.range(0, 20_000).boxed().toList());
         Random random = new Random(seed);

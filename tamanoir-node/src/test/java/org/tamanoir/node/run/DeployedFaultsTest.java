@@ -34,6 +34,7 @@ import org.tamanoir.deploy.TestJars;
 import org.tamanoir.node.Main;
 import org.tamanoir.node.Program;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -45,7 +46,7 @@ import tools.jackson.databind.json.JsonMapper;
 class DeployedFaultsTest {
     private static final String NAME = "org.example.Mark";
     private static final String MONITOR = "org.tamanoir.services.Monitor";
-    private static final long SEED = 20261121;
+    private static final long SEED = Seeds.ofCommit(DeployedFaultsTest.class);
     /** More than {@link #HELD} and what the kernel buffers (tcp(7): by default 4 MiB of what is sent). */
     private static final int BIG = 8 << 20;
     /** What a repository has sent when it is held, and then killed. */

@@ -43,7 +43,7 @@ class ReloadTest {
     private static final String QOS = "qos: {classes: [{name: all}], pre: {discipline: wfq}}\n";
 
     /** Three times all combinations of what the reloads change; {@code -Dtamanoir.reloads=N} for another number. */
-    private static final int RELOADS = Integer.getInteger("tamanoir.reloads", Seeds.scaled(24));
+    private static final int RELOADS = Seeds.number("tamanoir.reloads", Seeds.scaled(24));
 
     @TempDir
     Path folder;

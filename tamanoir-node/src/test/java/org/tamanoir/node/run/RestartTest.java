@@ -44,7 +44,7 @@ import tools.jackson.databind.JsonNode;
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class RestartTest {
     /** One of a node that was started, and one of a node that took over; {@code -Dtamanoir.restarts=50} for the whole. */
-    private static final int RESTARTS = Integer.getInteger("tamanoir.restarts", Seeds.scaled(2));
+    private static final int RESTARTS = Seeds.number("tamanoir.restarts", Seeds.scaled(2));
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.services.Packets;
+import org.tamanoir.support.Seeds;
 
 class KeyedHashTest {
     private static final BigInteger PRIME = BigInteger.TWO.pow(61).subtract(BigInteger.ONE);
@@ -19,8 +20,8 @@ class KeyedHashTest {
     /** The place is what a key of one word 0 is. */
     @Test
     void aValueIsThatOfThePolynomial() {
-        Random random = new Random(1);
-        for (int round = 0; round < 100; round++) {
+        Random random = new Random(Seeds.ofCommit(KeyedHashTest.class));
+        for (int round = 0; round < Seeds.scaled(100); round++) {
             KeyedHash hash = new KeyedHash();
             BigInteger place = BigInteger.valueOf(hash.add(KeyedHash.BEGIN, 0));
             BigInteger expected = BigInteger.ONE;

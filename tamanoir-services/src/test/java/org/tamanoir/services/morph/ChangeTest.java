@@ -104,7 +104,7 @@ class ChangeTest {
         AtomicBoolean done = new AtomicBoolean();
         CompletableFuture<Integer> changes = Waiting.async(() -> change(new Random(seed), done));
         int given = 0;
-        while (engine.chain().generation < 25 && given < 2_000_000 || given < 5_000) {
+        while (engine.chain().generation < Seeds.scaled(25) && given < Seeds.scaled(2_000_000) || given < 5_000) {
             give(given++);
             if (given % 1000 == 0) {
                 engine.expire(System.nanoTime(), receiver);

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.service.StreamInfo.Transport;
+import org.tamanoir.support.Seeds;
 
 /** What an engine does with messages, in exact order: contexts are run by hand, in a time of the test's own. */
 class EngineTest {
@@ -252,7 +253,7 @@ class EngineTest {
 
     @Test
     void conservesMessagesOfRandomPlans() {
-        for (int seed = 1; seed <= 40; seed++) {
+        for (long seed : Seeds.ofCommit(EngineTest.class, 40)) {
             Random random = new Random(seed);
             try {
                 runRandom(random);

@@ -39,7 +39,7 @@ class RingTest {
         long seed = Seeds.ofCommit(RingTest.class);
         Random random = new Random(seed);
         Deque<Long> expected = new ArrayDeque<>();
-        for (long id = 1; id < 20_000; id++) {
+        for (long id = 1; id < Seeds.scaled(20_000); id++) {
             Message message = flights.flight(id, 0, "x".repeat(random.nextInt(900)));
             if (random.nextInt(10) == 0 && ring.offerRelease(id, "gone")) {
                 expected.add(-id);

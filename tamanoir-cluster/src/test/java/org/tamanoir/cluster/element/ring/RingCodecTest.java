@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.cluster.element.RingMember;
 import org.tamanoir.cluster.element.Token;
+import org.tamanoir.support.Seeds;
 
 class RingCodecTest {
     private static final byte[] KEY = HexFormat.of().parseHex("000102030405060708090a0b0c0d0e0f");
@@ -173,8 +174,8 @@ class RingCodecTest {
 
     @Test
     void randomBytesAreRefused() {
-        Random random = new Random(1);
-        for (int i = 0; i < 10_000; i++) {
+        Random random = new Random(Seeds.ofCommit(RingCodecTest.class));
+        for (int i = 0; i < Seeds.scaled(10_000); i++) {
             byte[] datagram = new byte[random.nextInt(RingCodec.MAX_BYTES)];
             random.nextBytes(datagram);
             if (datagram.length > 8 && i % 2 == 0) {

@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.support.Seeds;
 
 /**
  * Random schedules in virtual time. {@code -Dtamanoir.sim.seed=N} plays one seed again, {@code
@@ -14,13 +15,14 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("once")
 class RingSimulationTest {
-    private static final int SCHEDULES = Integer.getInteger("tamanoir.sim.schedules", 3_000);
-    private static final Long SEED = Long.getLong("tamanoir.sim.seed");
+    /** The one seed that is played; below 0 without {@code -Dtamanoir.sim.seed}. */
+    private static final long ALONE = Seeds.number("tamanoir.sim.seed", -1L);
 
     @Test
     void everyScheduleEndsWithOneRingAndOneToken() {
-        long first = SEED == null ? 1 : SEED;
-        List<String> faults = LongStream.range(first, first + (SEED == null ? SCHEDULES : 1))
+        long first = ALONE >= 0 ? ALONE : Seeds.ofCommit(RingSimulationTest.class);
+        int schedules = ALONE >= 0 ? 1 : Seeds.number("tamanoir.sim.schedules", Seeds.scaled(3_000));
+        List<String> faults = LongStream.range(first, first + schedules)
                 .parallel()
                 .mapToObj(seed -> new RingSchedule(seed).play())
                 .filter(Objects::nonNull)

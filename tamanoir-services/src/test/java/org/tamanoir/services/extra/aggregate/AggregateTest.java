@@ -20,6 +20,7 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.services.Packets;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.testkit.ServiceHarness;
 
 @Tag("once")
@@ -82,7 +83,7 @@ class AggregateTest {
                 new PacketBuilder().destination(Packets.address("10.0.2.7")).service(AGGREGATE).stream(7);
         ByteBuffer payload = ByteBuffer.allocate(64 - builder.headerLength());
         try (ServiceHarness aggregate = ServiceHarness.start(new Aggregate(), Transport.UDP, Map.of())) {
-            for (int i = 0; i < 20_000; i++) {
+            for (int i = 0; i < Seeds.scaled(20_000); i++) {
                 aggregate.send(builder.build(payload));
                 if (i < 100) {
                     assertThat(aggregate.count("packets")
@@ -225,10 +226,10 @@ class AggregateTest {
 
     @Test
     void damagedAggregatesEndByNameAndNothingThrows() {
-        Random random = new Random(4);
+        Random random = new Random(Seeds.ofCommit(AggregateTest.class));
         List<Packet> good = aggregated(Map.of(), Transport.UDP, packets(flow(7), random, 400, 100));
         List<Packet> damaged = new ArrayList<>();
-        for (int i = 0; i < 20_000; i++) {
+        for (int i = 0; i < Seeds.scaled(20_000); i++) {
             Packet packet = good.get(random.nextInt(good.size()));
             ByteBuffer content = content(packet);
             for (int octets = random.nextInt(3); octets >= 0; octets--) {

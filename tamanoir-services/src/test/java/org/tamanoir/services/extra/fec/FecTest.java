@@ -22,6 +22,7 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.services.Packets;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.testkit.Output;
 import org.tamanoir.testkit.ServiceHarness;
 
@@ -112,7 +113,7 @@ class FecTest {
     @ParameterizedTest
     @CsvSource({"10,3", "10,1", "64,32", "1,2", "5,9", "64,1"})
     void anyMOfABlockThatAreLostComeBack(int k, int m) {
-        for (int seed = 0; seed < 8; seed++) {
+        for (long seed : Seeds.ofCommit(FecTest.class, 8)) {
             Random random = new Random(seed);
             List<Packet> sent = flow(7, random, 2 * k, 200);
             List<Packet> onTheWay = new ArrayList<>(encoded(Map.of("data", "" + k, "repair", "" + m), sent));

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.services.extra.Header;
 import org.tamanoir.services.extra.KeyedHash;
+import org.tamanoir.support.Seeds;
 
 /** The code against one that is written down a second time, a bit at a time. */
 @Tag("once")
@@ -122,7 +123,7 @@ class ReedSolomonTest {
     @ParameterizedTest
     @CsvSource({"64,32", "64,1", "1,32", "10,3", "40,20"})
     void anyPartThatIsLargeEnoughGivesTheDataBack(int k, int m) {
-        for (int seed = 0; seed < 50; seed++) {
+        for (long seed : Seeds.ofCommit(ReedSolomonTest.class, 50)) {
             Random random = new Random(seed);
             long data = k == 64 ? -1 : (1L << k) - 1;
             int repairs = m == 32 ? -1 : (1 << m) - 1;

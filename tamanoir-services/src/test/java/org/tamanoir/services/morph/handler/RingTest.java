@@ -21,7 +21,7 @@ class RingTest {
         Ring ring = new Ring(10_000);
         Deque<Integer> expected = new ArrayDeque<>();
         int moved = 0;
-        for (int step = 0; step < 20_000; step++) {
+        for (int step = 0; step < Seeds.scaled(20_000); step++) {
             int bytes = 8 + random.nextInt(random.nextInt(20) == 0 ? 3_000 : 100);
             int at = ring.append(bytes);
             while (at == Ring.NONE) {
