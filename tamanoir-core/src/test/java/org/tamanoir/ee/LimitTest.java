@@ -110,6 +110,7 @@ class LimitTest extends TcpNodeTesting {
     }
 
     /** The next packet of the limited service waits until its clock goes on, while packets of another one do not. */
+    @SuppressWarnings("try") // The clock stands until it is closed.
     private void assertPausesAfter(
             int packets, ServiceHealth life, Supplier<Service> greedy, Consumer<Incident> incidents) throws Exception {
         settings.platform = clock;
