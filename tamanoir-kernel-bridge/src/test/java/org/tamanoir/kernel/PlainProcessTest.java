@@ -58,6 +58,8 @@ class PlainProcessTest {
         server = PlainWire.open(net, net.server(), TestNet.SERVER_DEVICE);
         routerLink = PlainWire.linkAddress(net, net.router(), TestNet.ROUTER_CLIENT_DEVICE);
         clientLink = PlainWire.linkAddress(net, net.client(), TestNet.CLIENT_DEVICE);
+        // Left by a test that was killed, if its namespace had the number that this one has got.
+        net.namespaces().run(net.router(), "rm -rf " + pins());
         before = traces();
     }
 
@@ -75,9 +77,12 @@ class PlainProcessTest {
                 .run(
                         net.router(),
                         "ip rule; tc filter show dev rc ingress; tc qdisc show dev rc; "
-                                // Of this namespace alone: other tests pin programs at the same time.
-                                + "ls -d /sys/fs/bpf/tamanoir-" + Namespaces.inode(net.router())
-                                + "-* 2>/dev/null || true");
+                                + "ls -d " + pins() + " 2>/dev/null || true");
+    }
+
+    /** Of this namespace alone: other tests pin programs at the same time. */
+    private String pins() {
+        return "/sys/fs/bpf/tamanoir-" + Namespaces.inode(net.router()) + "-*";
     }
 
     private static PlainConfig config() {

@@ -159,12 +159,12 @@ class PlainTcpTest {
                     Waiting.async(() -> accepted.getInputStream().readAllBytes());
             client.getOutputStream().write(forth);
             client.shutdownOutput(); // Half: the other half goes on.
-            assertThat(Arrays.equals(arrived.join(), shifted(forth))).isTrue();
+            assertSame(arrived.join(), shifted(forth));
             CompletableFuture<byte[]> answer =
                     Waiting.async(() -> client.getInputStream().readAllBytes());
             accepted.getOutputStream().write(back);
             accepted.shutdownOutput();
-            assertThat(Arrays.equals(answer.join(), back)).isTrue();
+            assertSame(answer.join(), back);
         }
         assertThat(bed.plain().status().rules()).containsExactly(new PlainTraffic.RuleCount(1, 1));
         eventually().untilAsserted(() -> {
@@ -297,7 +297,7 @@ class PlainTcpTest {
                     Waiting.async(() -> accepted.getInputStream().readAllBytes());
             client.getOutputStream().write(octets);
             client.shutdownOutput();
-            assertThat(Arrays.equals(arrived.join(), octets)).isTrue();
+            assertSame(arrived.join(), octets);
         }
     }
 
@@ -402,6 +402,13 @@ class PlainTcpTest {
         }
     }
 
+    /** Says where octets differ, and not all of them. */
+    private static void assertSame(byte[] arrived, byte[] sent) {
+        assertThat(Arrays.mismatch(arrived, sent))
+                .as("first of %s that differs from the %s sent", arrived.length, sent.length)
+                .isEqualTo(-1);
+    }
+
     @Test
     void whatBeganInTheKernelStaysThere() throws Exception {
         serve(PlainTcpTest::shift);
@@ -437,7 +444,7 @@ class PlainTcpTest {
             bed.change();
             before.getOutputStream().write(octets, octets.length / 2, octets.length / 2);
             before.shutdownOutput();
-            assertThat(Arrays.equals(arrived.join(), shifted(octets))).isTrue();
+            assertSame(arrived.join(), shifted(octets));
             accepted.getOutputStream().write(9);
             assertThat(before.getInputStream().read()).isEqualTo(9);
         }
