@@ -134,6 +134,11 @@ final class DatagramInHand implements PacketSource {
     }
 
     @Override
+    public KeptAllowance.Source source() {
+        return new KeptAllowance.Source(arrival.high(), arrival.low(), arrival.port(), headerBytes());
+    }
+
+    @Override
     public int bytesReceived(Packet packet) {
         return gateway != null || arrival.isPlain() ? packet.payloadLength() : packet.length();
     }

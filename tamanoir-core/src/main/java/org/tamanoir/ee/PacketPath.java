@@ -17,6 +17,7 @@ import org.tamanoir.catalog.Transit;
 import org.tamanoir.sched.CpuGrant;
 import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.sched.TurnGate;
+import org.tamanoir.service.Allowance;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.Suspension;
@@ -131,7 +132,7 @@ final class PacketPath implements ServiceThread.Body {
         this.drops = new Drops(traffic, context, source);
         ServiceDefinition definition = thread.definition();
         this.reaction = thread.stream().transport() == StreamInfo.Transport.UDP
-                ? new UdpReaction(context.config().udpBounds(), definition)
+                ? new UdpReaction(context.config().udpBounds(), definition, source)
                 : null;
         this.isRestorable = definition.failurePolicy() == FailurePolicy.PASS;
         this.keys = new ServiceKeys(context.services(), definition);
@@ -651,6 +652,17 @@ final class PacketPath implements ServiceThread.Body {
     @Override
     public boolean emit(Packet made, @Nullable InetSocketAddress destination) {
         return emitter.emit(made, destination);
+    }
+
+    @Override
+    public Allowance allowance() {
+        return reaction == null ? Allowance.FREE : reaction;
+    }
+
+    @Override
+    public boolean prepay(
+            Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
+        return dispatcher.prepay(onAccountOf, like, destination, packets, bytes);
     }
 
     @Override

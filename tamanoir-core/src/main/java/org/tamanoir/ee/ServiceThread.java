@@ -22,6 +22,7 @@ import org.tamanoir.platform.ThreadRank;
 import org.tamanoir.sched.AllotmentView;
 import org.tamanoir.sched.CpuGrant;
 import org.tamanoir.service.Allotment;
+import org.tamanoir.service.Allowance;
 import org.tamanoir.service.Checkpoint;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.FailurePolicy;
@@ -57,6 +58,13 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
 
         /** Sends a packet that the service made to this destination, null: its own; false if it may not leave. */
         boolean emit(Packet made, @Nullable InetSocketAddress destination);
+
+        /** As {@link ServiceHost#allowance}. */
+        Allowance allowance();
+
+        /** As {@link ServiceHost#prepay}. */
+        boolean prepay(
+                Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes);
 
         /** Has the packet in hand go to this destination. */
         void elsewhere(InetSocketAddress destination);
@@ -537,6 +545,17 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     @Override
     public final boolean emit(Packet made, @Nullable InetSocketAddress destination) {
         return body().emit(made, destination);
+    }
+
+    @Override
+    public final Allowance allowance() {
+        return body().allowance();
+    }
+
+    @Override
+    public final boolean prepay(
+            Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
+        return body().prepay(onAccountOf, like, destination, packets, bytes);
     }
 
     @Override

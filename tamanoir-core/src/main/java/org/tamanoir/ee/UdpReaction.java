@@ -1,27 +1,32 @@
 package org.tamanoir.ee;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.UdpBounds;
+import org.tamanoir.service.Allowance;
 import org.tamanoir.transport.UdpHeaders;
 
 /**
  * What may still leave in reaction to the datagram that a service has in hand, as {@link UdpBounds} say. Each packet,
  * in and out, counts with the headers of UDP and of the datagram's IP, so that many small ones are no way around the
  * bound.
- * Once a packet was refused nothing more of the reaction leaves: a part of it would be of no use.
+ * Once a packet was refused nothing more of the reaction leaves: a part of it would be of no use. What is paid for as a
+ * whole beforehand ({@link #prepay}) leaves as a whole, or is refused and nothing is lost.
  *
  * <p>A service may collect datagrams and send one packet for many: what it consumes counts for later reactions, up to
  * the bound of one. So the node sends no more than {@code growth} times what it got, over any time. What a service
- * sends from a timer is no reaction.
+ * sends from a timer is no reaction. What is to leave later on account of this datagram takes its part with it
+ * ({@link #keep}), so that no other datagram pays for it, and it for none.
  *
  * <p>Thread contract: the service's thread.
  */
-final class UdpReaction {
+final class UdpReaction implements Allowance {
     private static final Logger LOG = LoggerFactory.getLogger(UdpReaction.class);
 
     private final ServiceDefinition definition;
+    private final PacketSource source;
     private final long growth;
     private final long bytes;
     private final int answerGrowth;
@@ -30,7 +35,12 @@ final class UdpReaction {
     /** Of the datagram in hand. */
     private int headerBytes = UdpHeaders.IPV4_BYTES;
 
+    private long own;
+
+    private long spent;
+    /** Of {@link #own} and {@link #kept} together, less what was spent. */
     private long onwardLeft;
+
     private long answersLeft;
     /** What may come back from the far side of a gateway, beyond {@link UdpBounds#ANSWER_BYTES} and {@link #answersLeft}. */
     private long farAnswersLeft;
@@ -38,9 +48,16 @@ final class UdpReaction {
     private long kept;
 
     private boolean wasConsumed;
+    /** A packet that was to go onward was refused. */
+    private boolean isRefused;
+    /** What is kept on account of the datagram in hand, and has its part of the bytes; null while nothing is. */
+    private @Nullable KeptAllowance shared;
+    /** Paid for by {@link #prepay}, and not sent yet. */
+    private long prepaid;
 
-    UdpReaction(UdpBounds bounds, ServiceDefinition definition) {
+    UdpReaction(UdpBounds bounds, ServiceDefinition definition, PacketSource source) {
         this.definition = definition;
+        this.source = source;
         growth = bounds.growthOf(definition);
         bytes = bounds.bytes();
         answerGrowth = bounds.answerGrowth();
@@ -55,9 +72,13 @@ final class UdpReaction {
     }
 
     private void begin(long onward, long answers, long farAnswers) {
-        long left = Math.max(0, onwardLeft);
-        kept = wasConsumed ? left : Math.min(kept, left);
-        onwardLeft = onward < 0 ? onward : Math.min(bytes, kept + onward);
+        kept = wasConsumed ? onwardLeft : Math.min(kept, onwardLeft);
+        isRefused = onward < 0;
+        own = Math.min(bytes, Math.max(0, onward));
+        spent = 0;
+        onwardLeft = Math.min(bytes, kept + own);
+        shared = null;
+        prepaid = 0;
         answersLeft = answers;
         farAnswersLeft = farAnswers;
         isOpen = true;
@@ -76,8 +97,10 @@ final class UdpReaction {
 
     /** Remembers what may still leave in reaction to the datagram, which is held; what consumed ones left stays here. */
     void hold(Suspended held) {
-        held.onwardLeft = onwardLeft < 0 ? onwardLeft : Math.max(0, onwardLeft - kept);
-        held.answersLeft = answersLeft;
+        KeptAllowance with = shared;
+        long left = with == null ? ownLeft() : with.takeOnward();
+        held.onwardLeft = isRefused ? -1 : left;
+        held.answersLeft = with == null ? answersLeft : with.takeAnswers();
         held.headerBytes = headerBytes;
         held.farAnswersLeft = farAnswersLeft;
     }
@@ -91,19 +114,109 @@ final class UdpReaction {
 
     /** Returns whether a packet of this length may go onward, and counts it. */
     boolean admitsOnward(int length) {
-        onwardLeft = take(onwardLeft, length);
-        return onwardLeft >= 0;
+        return admits(length, false);
     }
 
     /** Returns whether a packet of this length may go back to the datagram's source, and counts it. */
     boolean admitsAnswer(int length) {
-        answersLeft = take(answersLeft, length);
-        return answersLeft >= 0;
+        return admits(length, true);
+    }
+
+    private boolean admits(int length, boolean isAnswer) {
+        long cost = length + headerBytes;
+        if (prepaid >= cost) {
+            prepaid -= cost;
+            return true;
+        }
+        if (isAnswer ? pay(1, length, true) : !isRefused && pay(1, length, false)) {
+            return true;
+        }
+        if (isAnswer) {
+            answersLeft = 0;
+        } else {
+            isRefused = true; // What consumed datagrams have left stays.
+        }
+        return false;
+    }
+
+    /** Pays for packets out of what the datagram in hand has left; false, and nothing is taken, if it cannot. */
+    private boolean pay(int packets, long length, boolean isAnswer) {
+        long cost = length + (long) packets * headerBytes;
+        if (shared != null && shared.pay(isAnswer, cost)) {
+            return true;
+        }
+        boolean isPaid = (isAnswer ? answersLeft : onwardLeft) >= cost;
+        if (isPaid && isAnswer) {
+            answersLeft -= cost;
+        } else if (isPaid) {
+            onwardLeft -= cost;
+            spent += cost;
+        }
+        return isPaid;
+    }
+
+    // ---- what is kept -------------------------------------------------------------------------------------------
+
+    @Override
+    public Allowance keep() {
+        if (!isOpen) {
+            return FREE; // A task, which no datagram has caused.
+        }
+        if (shared == null) {
+            KeptAllowance mine = new KeptAllowance(0, 0, bytes, source.source());
+            moveTo(mine, 1);
+            shared = mine;
+        }
+        return shared;
+    }
+
+    @Override
+    public Allowance join(Allowance other, long holding) {
+        return keep().join(other, holding);
+    }
+
+    /** Moves what the datagram in hand has left to what is kept of it, and of others. */
+    void moveTo(KeptAllowance to, long holding) {
+        if (isOpen) {
+            to.add(isRefused ? 0 : ownLeft(), answersLeft, holding, source.source());
+            kept -= Math.max(0, spent - own);
+            onwardLeft = kept;
+            own = 0;
+            spent = 0;
+            answersLeft = 0;
+        }
+    }
+
+    /** Returns what the datagram in hand itself has left: what it causes is taken from its own first. */
+    private long ownLeft() {
+        return Math.max(0, own - spent);
+    }
+
+    /**
+     * Has packets of so many bytes in all, that are sent next, be charged to an allowance: all of them, or false.
+     *
+     * @param onAccountOf this: the datagram in hand
+     */
+    boolean prepay(Allowance onAccountOf, long high, long low, int port, int packets, long length) {
+        boolean isPaid;
+        if (onAccountOf == FREE || onAccountOf == this && !isOpen) {
+            isPaid = true;
+        } else if (onAccountOf == this) {
+            boolean isAnswer = source.isFrom(high, low, port);
+            isPaid = (isAnswer || !isRefused) && pay(packets, length, isAnswer);
+        } else if (onAccountOf instanceof KeptAllowance kept) {
+            isPaid = kept.pay(high, low, port, packets, length);
+        } else {
+            throw new IllegalArgumentException(
+                    "an allowance of " + onAccountOf.getClass().getName() + ": take the one that allowance() returns");
+        }
+        prepaid = isPaid ? length + (long) packets * headerBytes : 0;
+        return isPaid;
     }
 
     /** Takes what is left of what may go back: a far side that answers has it from now on. */
     long takeAnswers() {
-        long left = Math.max(0, answersLeft) + farAnswersLeft;
+        long left = answersLeft + farAnswersLeft + (shared == null ? 0 : shared.takeAnswers());
         answersLeft = 0;
         farAnswersLeft = 0;
         return left;
@@ -131,10 +244,5 @@ final class UdpReaction {
                     bytes,
                     answerGrowth);
         }
-    }
-
-    private long take(long left, int length) {
-        long rest = left - length - headerBytes;
-        return left < 0 || rest < 0 ? -1 : rest;
     }
 }

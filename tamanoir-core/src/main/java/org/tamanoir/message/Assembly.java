@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.format.Format;
+import org.tamanoir.service.Allowance;
 
 /**
  * A message of several packets: what has come of it in order, in one piece of memory.
@@ -15,6 +16,9 @@ final class Assembly {
     private static final int AHEAD = 4;
 
     final FlowKey flow = new FlowKey();
+    /** Of all its packets that have come. */
+    Allowance allowance;
+
     final HeaderCopy headers = new HeaderCopy();
     private final Blocks blocks;
     private final int limitBytes;
@@ -33,8 +37,9 @@ final class Assembly {
     /** -1 while too little has come to tell. */
     long total;
 
-    Assembly(Blocks blocks, int limitBytes, Packet beginning, Format format, long nowNs) {
+    Assembly(Blocks blocks, int limitBytes, Packet beginning, Allowance allowance, Format format, long nowNs) {
         this.blocks = blocks;
+        this.allowance = allowance.keep();
         this.limitBytes = limitBytes;
         this.format = format;
         flow.set(beginning);
@@ -73,6 +78,11 @@ final class Assembly {
             }
         }
         return Math.max(total, filled) > limitBytes ? MessageReason.TOO_LONG : null;
+    }
+
+    /** Adds what may leave on account of the packet that was appended last. */
+    void allow(Allowance more) {
+        allowance = allowance.join(more, next - first);
     }
 
     private @Nullable ByteBuffer room(int bytes) {

@@ -3,6 +3,7 @@ package org.tamanoir.message;
 import java.util.Objects;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.service.Allowance;
 
 /**
  * The way out of a service for a handler's messages: all ports lead there.
@@ -21,13 +22,21 @@ final class Exit implements Outlet {
 
     String reason = "";
 
-    /** The packet in hand has caused all that it may: nothing more leaves on account of it, nor itself. */
+    /** The message in hand has caused all that it may: nothing more leaves on account of it, nor itself. */
     boolean outgrown;
+
+    /** Pays for messages that a handler makes. */
+    private Allowance allowance = Allowance.FREE;
 
     Exit(MessageCounts counts, Segmenter segmenter, LongSupplier clock) {
         this.clock = clock;
         this.counts = counts;
         this.segmenter = segmenter;
+    }
+
+    /** Has this pay for messages that a handler makes from now on. */
+    void charge(Allowance to) {
+        allowance = to;
     }
 
     /** Forgets what was said of the message before. */
@@ -67,9 +76,10 @@ final class Exit implements Outlet {
     /** Sends a message that is counted already, as packets of its own. */
     void send(Message message) {
         MessageReason lost = MessageReason.FAILED;
+        Allowance paying = message.allowance() == null ? allowance : message.allowance();
         try {
-            lost = segmenter.send(message);
-            outgrown |= lost == MessageReason.GROWTH;
+            lost = segmenter.send(message, paying);
+            outgrown |= lost == MessageReason.GROWTH && paying == allowance;
         } finally {
             if (lost == null) {
                 counts.out(1);

@@ -9,6 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.format.FormatId;
+import org.tamanoir.service.Allowance;
 
 /**
  * Packets that wait for formats, and those behind them in their streams: over TCP all of the stream, over UDP those of a
@@ -17,8 +18,8 @@ import org.tamanoir.format.FormatId;
  * <p>Thread contract: the service's thread.
  */
 final class FormatHold {
-    /** A packet that waits. */
-    record Held(Packet packet, int messages) {}
+    /** A packet that waits, and what may leave on account of it. */
+    record Held(Packet packet, int messages, Allowance allowance) {}
 
     /** The packets of a stream that wait. */
     static final class Flow {
@@ -90,7 +91,7 @@ final class FormatHold {
     }
 
     /** Keeps a copy of a packet; false if there is no room. */
-    boolean add(Flow flow, Packet packet, int messages) {
+    boolean add(Flow flow, Packet packet, int messages, Allowance allowance) {
         if (!hasRoom(packet.length())) {
             if (flow.packets.isEmpty()) {
                 flows.remove(flow.key);
@@ -99,7 +100,7 @@ final class FormatHold {
         }
         packets++;
         bytes += packet.length();
-        flow.packets.add(new Held(packet.copy(), messages));
+        flow.packets.add(new Held(packet.copy(), messages, allowance.keep()));
         return true;
     }
 

@@ -40,6 +40,7 @@ final class HandlerCalls {
         Bindings.Binding binding = binding(came.format());
         Bound bound = binding.bound();
         exit.begin();
+        exit.charge(Objects.requireNonNull(came.allowance()));
         Message subject = came;
         Outcome outcome;
         boolean returned = false;

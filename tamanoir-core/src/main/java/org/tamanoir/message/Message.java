@@ -8,6 +8,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.RecordView;
+import org.tamanoir.service.Allowance;
 
 /**
  * One record on its way through handlers, and the header that it travels under: a flyweight that is pointed at message
@@ -19,6 +20,9 @@ public final class Message {
     private final RecordView record = new RecordView();
     private @Nullable Packet header;
     private @Nullable InetSocketAddress destination;
+    /** Of the datagrams that it came in; null of one that a handler has made, for which the message in hand pays. */
+    private @Nullable Allowance allowance;
+
     private long arrivalNs;
     /** Tells when it arrived, until it was asked; null then. */
     private @Nullable LongSupplier clock;
@@ -38,19 +42,28 @@ public final class Message {
         this.header = header;
         this.destination = null;
         this.arrivalNs = arrivalNs;
+        allowance = null;
         clock = null;
         return this;
     }
 
     /** Points at a record that has just arrived; the clock is asked when somebody wants to know. */
-    Message wrap(Format format, ByteBuffer memory, int at, int available, Packet header, LongSupplier clock) {
+    Message wrap(
+            Format format,
+            ByteBuffer memory,
+            int at,
+            int available,
+            Packet header,
+            Allowance allowance,
+            LongSupplier clock) {
         wrap(format, memory, at, available, header, 0);
+        this.allowance = allowance;
         this.clock = clock;
         return this;
     }
 
     /**
-     * Points at a record that a handler made of another message, whose header, time and destination it has.
+     * Points at a record that a handler made of another message, whose header, time, destination and allowance it has.
      *
      * @throws FormatException if the bytes are no record of this format
      */
@@ -58,6 +71,7 @@ public final class Message {
         record.wrap(format, memory, at, available);
         this.header = other.header;
         this.destination = other.destination;
+        this.allowance = other.allowance;
         this.arrivalNs = other.arrivalNs();
         clock = null;
         return this;
@@ -88,6 +102,16 @@ public final class Message {
             clock = null;
         }
         return arrivalNs;
+    }
+
+    /** Returns what may leave on account of the message; null of one that a handler has made, and that has not left yet. */
+    public @Nullable Allowance allowance() {
+        return allowance;
+    }
+
+    /** Has an allowance pay for the message; null: that of the message in hand when it leaves. */
+    public void setAllowance(@Nullable Allowance allowance) {
+        this.allowance = allowance;
     }
 
     /** Returns where the message goes in place of its header's destination; null if that decides. */

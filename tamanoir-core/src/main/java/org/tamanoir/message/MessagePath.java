@@ -13,6 +13,7 @@ import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.format.RecordView;
 import org.tamanoir.message.MessageSettings.Policy;
+import org.tamanoir.service.Allowance;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.StreamInfo.Transport;
@@ -23,7 +24,7 @@ import org.tamanoir.service.Verdict;
  *
  * <p>Thread contract: the service's thread.
  */
-final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arrivals {
+final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arrivals, Segmenter.Way {
     /** What the service lends. */
     interface Node extends Segmenter.Way {
         long nanoTime();
@@ -35,6 +36,8 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         FormatSource formats();
 
         StreamInfo stream();
+
+        Allowance allowance();
 
         Counter counter(String name);
     }
@@ -61,6 +64,8 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
     private final Runs runs;
     private final Message message = new Message();
 
+    /** What may leave on account of the packet in hand. */
+    private Allowance allowance = Allowance.FREE;
     /** Messages of the packet in hand that are counted already, since it was held. */
     private int credit;
     /** The format that the packet in hand has to wait for. */
@@ -87,7 +92,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         strays = node.counter("packets.stray");
         Introductions introductions = new Introductions(settings.introduced(), formats, node::nanoTime, node::counter);
         bindings = new Bindings(handler, formats.known());
-        segmenter = new Segmenter(settings.packetBytes(node.stream().transport()), this::emit);
+        segmenter = new Segmenter(settings.packetBytes(node.stream().transport()), this);
         reassembly = new Reassembly(settings, this);
         hold = new FormatHold(settings, !isUdp);
         waits = new FormatWaits(hold, formats, node, clock, this);
@@ -111,6 +116,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
     /** Returns the way out for tasks between packets. */
     Outlet outlet() {
         clock.begin();
+        exit.charge(Allowance.FREE);
         return exit;
     }
 
@@ -132,16 +138,24 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
             answersCame();
         }
         if (handlerDueNs != NEVER && now() - handlerDueNs >= 0) {
-            handlerDueNs = handler.expire(now(), exit);
+            expireHandler();
         }
+        allowance = node.allowance();
         Verdict verdict = handleOrHold(packet);
         if (handlerKnowsTime) {
-            handlerDueNs = handler.expire(now(), exit);
+            expireHandler();
         }
         if (handlerDueNs != NEVER || !reassembly.isEmpty() || !hold.isEmpty()) {
             schedule();
         }
         return verdict;
+    }
+
+    /** Has the handler do what is due, which no packet has caused: not the one in hand, either. */
+    private void expireHandler() {
+        handlerDueNs = NEVER;
+        exit.charge(Allowance.FREE);
+        handlerDueNs = handler.expire(now(), exit);
     }
 
     private long now() {
@@ -174,7 +188,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         }
         int messages = messages(packet);
         counts.in(messages);
-        if (hold.add(flow, packet, messages)) {
+        if (hold.add(flow, packet, messages, allowance)) {
             counts.held(messages);
             return Verdict.CONSUME;
         }
@@ -325,7 +339,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         }
         if (reason == null) {
             counts.held(1);
-            reason = reassembly.begin(packet, look, format, now());
+            reason = reassembly.begin(packet, look, allowance, format, now());
             if (reason == null) {
                 return Verdict.CONSUME;
             }
@@ -353,7 +367,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
 
     private Verdict whole(Packet packet, Format format, ByteBuffer look, int at, boolean blank) {
         try {
-            message.wrap(format, look, at, packet.payloadLength(), packet, clock);
+            message.wrap(format, look, at, packet.payloadLength(), packet, allowance, clock);
         } catch (FormatException e) {
             return refuse(packet, MessageReason.RECORD);
         }
@@ -374,6 +388,10 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
             if (packet.headerLength() + record.length() > segmenter.packetBytes()) {
                 exit.send(going);
                 return Verdict.CONSUME;
+            }
+            if (!prepay(allowance, packet, going.destination(), 1, packet.headerLength() + record.length())) {
+                counts.dropped(MessageReason.GROWTH.name(), 1);
+                return dropping(MessageReason.GROWTH.name());
             }
             replace(packet, record);
         }
@@ -405,7 +423,14 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         return dropReason == null ? Verdict.CONSUME : Verdict.DROP;
     }
 
-    private boolean emit(Packet packet, @Nullable InetSocketAddress destination) {
+    @Override
+    public boolean prepay(
+            Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
+        return node.prepay(onAccountOf, like, destination, packets, bytes);
+    }
+
+    @Override
+    public boolean send(Packet packet, @Nullable InetSocketAddress destination) {
         try {
             return node.send(packet, destination);
         } catch (RuntimeException e) {
@@ -419,7 +444,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
     /** A run may have a stream's numbers too: it is one unless a message is there that it is the next packet of. */
     private @Nullable Verdict continuation(Packet packet) {
         boolean isRun = records(packet) >= 0;
-        return switch (reassembly.next(packet, packet.look(), now(), isUdp && !ending, isRun)) {
+        return switch (reassembly.next(packet, packet.look(), allowance, now(), isUdp && !ending, isRun)) {
             case TAKEN -> Verdict.CONSUME;
             case STRAY -> isRun ? run(packet) : strayed();
             case PASSES -> Verdict.FORWARD;
@@ -433,7 +458,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         counts.held(-1);
         try {
             ByteBuffer memory = Objects.requireNonNull(assembly.memory);
-            message.wrap(assembly.format, memory, 0, assembly.filled, assembly.header, clock);
+            message.wrap(assembly.format, memory, 0, assembly.filled, assembly.header, assembly.allowance, clock);
         } catch (FormatException e) {
             counts.dropped(MessageReason.RECORD.name(), 1);
             return;
@@ -452,9 +477,9 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
     }
 
     @Override
-    public void stray(Packet packet) {
+    public void stray(Packet packet, Allowance allowance) {
         if (strayed() == Verdict.FORWARD) {
-            emit(packet, null);
+            sendHeld(packet, null, allowance);
         }
     }
 
@@ -471,7 +496,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         if (missing != null) {
             return null;
         }
-        Verdict verdict = runs.handle(packet, look, from, end);
+        Verdict verdict = runs.handle(packet, look, from, end, allowance);
         dropReason = runs.dropReason();
         return verdict;
     }
@@ -496,6 +521,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
     public @Nullable FormatId goOn(FormatHold.Held held) {
         credit = held.messages();
         missing = null;
+        allowance = held.allowance();
         Verdict verdict = null;
         try {
             verdict = handle(held.packet());
@@ -509,11 +535,17 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
             return missing();
         }
         if (verdict == Verdict.FORWARD) {
-            emit(held.packet(), null);
+            sendHeld(held.packet(), null, held.allowance());
         } else if (verdict == Verdict.FORWARD_ELSEWHERE) {
-            emit(held.packet(), elsewhere);
+            sendHeld(held.packet(), elsewhere, held.allowance());
         }
         return null;
+    }
+
+    private void sendHeld(Packet packet, @Nullable InetSocketAddress destination, Allowance onAccountOf) {
+        if (prepay(onAccountOf, packet, destination, 1, packet.length())) {
+            send(packet, destination);
+        }
     }
 
     /** Drops what a held packet was counted for and did not have. */
@@ -553,8 +585,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         try {
             waits.takeAnswers();
             waits.expire();
-            handlerDueNs = NEVER;
-            handlerDueNs = handler.expire(now(), exit);
+            expireHandler();
         } finally {
             schedule();
         }
@@ -571,6 +602,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         ending = true;
         waits.refuseAll();
         reassembly.finish();
+        exit.charge(Allowance.FREE);
         handler.finish(exit);
     }
 

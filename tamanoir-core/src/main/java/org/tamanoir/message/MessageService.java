@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatSource;
+import org.tamanoir.service.Allowance;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
@@ -176,6 +177,17 @@ public abstract class MessageService extends Service implements MessageHandler {
         @Override
         public boolean send(Packet packet, @Nullable InetSocketAddress destination) {
             return destination == null ? emit(packet) : emitTo(destination.getAddress(), destination.getPort(), packet);
+        }
+
+        @Override
+        public Allowance allowance() {
+            return MessageService.this.allowance();
+        }
+
+        @Override
+        public boolean prepay(
+                Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
+            return MessageService.this.prepay(onAccountOf, like, destination, packets, bytes);
         }
 
         @Override

@@ -8,6 +8,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
+import org.tamanoir.service.Allowance;
 
 /**
  * Puts messages of several packets together: what comes in order is copied once, to where it belongs; what comes before
@@ -25,7 +26,7 @@ final class Reassembly {
         void broken(MessageReason reason);
 
         /** A packet has waited for its beginning in vain; it is lent for the call. */
-        void stray(Packet packet);
+        void stray(Packet packet, Allowance allowance);
     }
 
     /** A packet that came before those in front of it. */
@@ -35,8 +36,10 @@ final class Reassembly {
         final long sinceNs;
         final ByteBuffer memory;
         final Packet packet;
+        final Allowance allowance;
 
-        Early(Packet of, ByteBuffer memory, long nowNs) {
+        Early(Packet of, ByteBuffer memory, Allowance allowance, long nowNs) {
+            this.allowance = allowance.keep();
             flow.set(of);
             sequence = of.sequence();
             sinceNs = nowNs;
@@ -116,7 +119,7 @@ final class Reassembly {
      * @return why the message ends here; null if it goes on
      */
     @Nullable
-    MessageReason begin(Packet packet, ByteBuffer look, Format format, long nowNs) {
+    MessageReason begin(Packet packet, ByteBuffer look, Allowance allowance, Format format, long nowNs) {
         probe.set(packet);
         long sequence = packet.sequence();
         for (int i = open.size() - 1; i >= 0; i--) {
@@ -128,7 +131,7 @@ final class Reassembly {
         if (open.size() >= settings.reassemblyMessages()) {
             return MessageReason.REASSEMBLY_FULL;
         }
-        Assembly message = new Assembly(blocks, settings.messageBytes(), packet, format, nowNs);
+        Assembly message = new Assembly(blocks, settings.messageBytes(), packet, allowance, format, nowNs);
         MessageReason refused = append(message, look, look.position() + packet.headerLength(), packet.payloadLength());
         if (refused != null) {
             message.free();
@@ -167,7 +170,7 @@ final class Reassembly {
      * @param mayWait whether it may have come before its beginning
      * @param mayStandAlone whether it is something else if it is not the next of a message
      */
-    Fate next(Packet packet, ByteBuffer look, long nowNs, boolean mayWait, boolean mayStandAlone) {
+    Fate next(Packet packet, ByteBuffer look, Allowance allowance, long nowNs, boolean mayWait, boolean mayStandAlone) {
         probe.set(packet);
         long sequence = packet.sequence();
         boolean expected = false;
@@ -175,7 +178,9 @@ final class Reassembly {
             if (message.flow.equals(probe)) {
                 if (message.next == sequence) {
                     int at = look.position() + packet.headerLength();
-                    continued(message, append(message, look, at, packet.payloadLength()), nowNs);
+                    MessageReason refused = append(message, look, at, packet.payloadLength());
+                    message.allow(allowance);
+                    continued(message, refused, nowNs);
                     return Fate.TAKEN;
                 }
                 if (message.has(sequence)) {
@@ -193,10 +198,10 @@ final class Reassembly {
             over.sinceNs = nowNs;
             return over.passes ? Fate.PASSES : Fate.DROPPED;
         }
-        return (mayWait || expected) && !mayStandAlone ? wait(packet, sequence, nowNs) : Fate.STRAY;
+        return (mayWait || expected) && !mayStandAlone ? wait(packet, allowance, sequence, nowNs) : Fate.STRAY;
     }
 
-    private Fate wait(Packet packet, long sequence, long nowNs) {
+    private Fate wait(Packet packet, Allowance allowance, long sequence, long nowNs) {
         for (Early other : early) {
             if (other.sequence == sequence && other.flow.equals(probe)) {
                 return Fate.DUPLICATE;
@@ -210,7 +215,7 @@ final class Reassembly {
             return Fate.STRAY;
         }
         packet.seal();
-        early.add(new Early(packet, memory, nowNs));
+        early.add(new Early(packet, memory, allowance, nowNs));
         return Fate.TAKEN;
     }
 
@@ -233,6 +238,7 @@ final class Reassembly {
             early.remove(i);
             MessageReason refused =
                     append(message, packet.memory, packet.packet.headerLength(), packet.packet.payloadLength());
+            message.allow(packet.allowance);
             blocks.give(packet.memory);
             if (refused != null) {
                 end(message, refused);
@@ -338,7 +344,7 @@ final class Reassembly {
     private void stray(Early packet) {
         early.remove(packet);
         try {
-            sink.stray(packet.packet);
+            sink.stray(packet.packet, packet.allowance);
         } finally {
             blocks.give(packet.memory);
         }

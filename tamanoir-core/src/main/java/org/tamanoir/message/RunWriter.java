@@ -5,6 +5,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.format.RecordView;
+import org.tamanoir.service.Allowance;
 
 /**
  * A run of items on its way through a handler: stays where it lies until one of them changes. What no longer fits the
@@ -17,17 +18,29 @@ final class RunWriter {
     private @Nullable ByteBuffer memory;
     private @Nullable Packet packet;
     private @Nullable ByteBuffer source;
+    private Allowance allowance = Allowance.FREE;
+    private @Nullable Left left;
+    private int records;
     private int from;
     private int room;
     private int filled;
     private boolean changed;
 
+    /** Is told of records that do not go with the packet. */
+    interface Left {
+        /** So many have left in a packet of their own; or, where that may not be, have ended. */
+        void left(int records, boolean sent);
+    }
+
     RunWriter(Segmenter segmenter) {
         this.segmenter = segmenter;
     }
 
-    /** Begins with a packet's run of items. */
-    void begin(Packet packet, ByteBuffer source, int from) {
+    /** Begins with a packet's run of items; what leaves of it before is charged to the allowance. */
+    void begin(Packet packet, ByteBuffer source, int from, Allowance allowance, Left left) {
+        this.allowance = allowance;
+        this.left = left;
+        records = 0;
         this.packet = packet;
         this.source = source;
         this.from = from;
@@ -37,10 +50,11 @@ final class RunWriter {
     }
 
     /** Keeps the item at this place. */
-    void keep(int at, int bytes) {
+    void keep(int at, int bytes, boolean isRecord) {
         if (changed) {
             append(Objects.requireNonNull(source), at, bytes);
         }
+        records += isRecord ? 1 : 0;
     }
 
     /** Leaves the item at this place out. */
@@ -64,6 +78,7 @@ final class RunWriter {
         memory().putInt(filled, Items.DATA << 24).putInt(filled + 4, record.length());
         memory().put(filled + Items.HEAD, record.memory(), record.start(), record.length());
         filled += bytes;
+        records++;
         return true;
     }
 
@@ -80,10 +95,24 @@ final class RunWriter {
     /** Sends what is there if no more fits with it; false if this alone is too long. */
     private boolean makeRoom(int bytes) {
         if (filled > 0 && filled + bytes > room) {
-            segmenter.sendRun(Objects.requireNonNull(packet), memory(), filled);
+            boolean sent = segmenter.sendRun(Objects.requireNonNull(packet), memory(), filled, allowance);
+            Objects.requireNonNull(left).left(records, sent);
+            records = 0;
             filled = 0;
         }
         return filled + bytes <= room;
+    }
+
+    /** Returns how many records go with the packet. */
+    int records() {
+        return records;
+    }
+
+    /** Returns whether the packet may leave with what is there, which may be more than came in it. */
+    boolean isAllowed() {
+        Packet header = Objects.requireNonNull(packet);
+        return filled <= header.payloadLength()
+                || segmenter.mayLeave(header, header.headerLength() + filled, allowance);
     }
 
     boolean isChanged() {

@@ -8,6 +8,7 @@ import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.message.MessageSettings.Policy;
+import org.tamanoir.service.Allowance;
 import org.tamanoir.service.Verdict;
 
 /**
@@ -15,7 +16,7 @@ import org.tamanoir.service.Verdict;
  *
  * <p>Thread contract: the service's thread.
  */
-final class Runs {
+final class Runs implements RunWriter.Left {
     /** Is told of what comes in runs. */
     interface Arrivals {
         /** Returns whether a packet may wait for this format, which is not known. */
@@ -100,42 +101,61 @@ final class Runs {
     }
 
     /** Handles the records of a run, whose formats are known or given up. */
-    Verdict handle(Packet packet, ByteBuffer look, int from, int end) {
-        writer.begin(packet, look, from);
+    Verdict handle(Packet packet, ByteBuffer look, int from, int end, Allowance allowance) {
+        writer.begin(packet, look, from, allowance, this);
         dropReason = null;
+        boolean isDone = false;
+        try {
+            Verdict verdict = walk(packet, look, from, end, allowance);
+            isDone = true;
+            return verdict;
+        } finally {
+            if (!isDone && writer.records() > 0) {
+                counts.dropped(MessageReason.FAILED.name(), writer.records()); // What was thrown ends them too.
+            }
+        }
+    }
+
+    private Verdict walk(Packet packet, ByteBuffer look, int from, int end, Allowance allowance) {
         for (int at = from, length; at < end; at += length) {
             length = Items.length(look, at, end);
             int kind = Items.kind(look, at);
             boolean stays = kind == Items.DATA
-                    ? stays(packet, look, at, length)
+                    ? stays(packet, look, at, length, allowance)
                     : kind != Items.FORMAT || introductions.isKnown(look, at);
             if (stays) {
-                writer.keep(at, length);
+                writer.keep(at, length, kind == Items.DATA);
             } else {
                 writer.cut(at);
             }
         }
         if (!writer.isChanged()) {
+            counts.out(writer.records());
             return Verdict.FORWARD;
         }
         if (writer.isEmpty()) {
             return dropReason == null ? Verdict.CONSUME : Verdict.DROP;
         }
+        if (!writer.isAllowed()) {
+            left(writer.records(), false);
+            return Verdict.DROP;
+        }
         writer.intoPacket();
+        counts.out(writer.records());
         return Verdict.FORWARD;
     }
 
     /** Returns whether the record of an item stays in its run as it is; what takes its place is there already if not. */
-    private boolean stays(Packet packet, ByteBuffer look, int item, int length) {
+    private boolean stays(Packet packet, ByteBuffer look, int item, int length, Allowance allowance) {
         arrivals.arrive();
         int at = item + Items.HEAD;
         int bytes = length - Items.HEAD;
         Format format = formats.known().find(look, at, bytes);
         if (format == null) {
-            return passesUnknown ? passed() : lost(MessageReason.FORMAT);
+            return passesUnknown || lost(MessageReason.FORMAT);
         }
         try {
-            message.wrap(format, look, at, bytes, packet, clock);
+            message.wrap(format, look, at, bytes, packet, allowance, clock);
         } catch (FormatException e) {
             return lost(MessageReason.RECORD);
         }
@@ -156,19 +176,22 @@ final class Runs {
             return false;
         }
         if (going == message) {
-            return passed();
+            return true;
         }
-        if (writer.put(item, going.record())) {
-            counts.out(1);
-        } else {
+        if (!writer.put(item, going.record())) {
             exit.send(going);
         }
         return false;
     }
 
-    private boolean passed() {
-        counts.out(1);
-        return true;
+    @Override
+    public void left(int records, boolean sent) {
+        if (sent) {
+            counts.out(records);
+        } else if (records > 0) {
+            dropReason = MessageReason.GROWTH.name();
+            counts.dropped(dropReason, records);
+        }
     }
 
     private boolean lost(MessageReason reason) {

@@ -11,6 +11,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.anep.ParseFault;
 import org.tamanoir.format.RecordView;
+import org.tamanoir.service.Allowance;
 
 /**
  * Sends records as packets of their own, as many as they need: under the header of the message, with a stream and
@@ -31,6 +32,10 @@ final class Segmenter {
 
     /** Where packets go. */
     interface Way {
+        /** Has packets that are sent next be charged to an allowance: false if it does not allow for all of them. */
+        boolean prepay(
+                Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes);
+
         /** Sends a packet; false if it may not leave. */
         boolean send(Packet packet, @Nullable InetSocketAddress destination);
     }
@@ -62,9 +67,14 @@ final class Segmenter {
         return Math.max(of.payloadLength(), of.headerLength() > MAX_HEADER ? 0 : packetBytes() - of.headerLength());
     }
 
-    /** Sends a record; what kept it, or its end, from leaving: null if nothing did. */
+    /**
+     * Sends a record: all of it, or nothing.
+     *
+     * @param onAccountOf pays for it
+     * @return what kept it from leaving; null if nothing did
+     */
     @Nullable
-    MessageReason send(Message message) {
+    MessageReason send(Message message, Allowance onAccountOf) {
         RecordView record = message.record();
         Packet header = message.header();
         if (header.headerLength() > MAX_HEADER) {
@@ -72,15 +82,20 @@ final class Segmenter {
         }
         int common = copyHeader(header);
         int length = record.length();
+        int room = packetBytes() - common - STREAM_BYTES;
+        if (length == 0 || room <= FORMAT_BYTES) {
+            return MessageReason.NO_ROOM;
+        }
+        int packets = (length + FORMAT_BYTES + room - 1) / room; // The format takes room of the first.
+        long all = length + FORMAT_BYTES + (long) packets * (common + STREAM_BYTES);
+        if (!way.prepay(onAccountOf, header, message.destination(), packets, all)) {
+            return MessageReason.GROWTH;
+        }
         int sent = 0;
         do {
             boolean first = sent == 0;
             int payload = common + STREAM_BYTES + (first ? FORMAT_BYTES : 0);
             int bytes = Math.min(length - sent, packetBytes() - payload);
-            if (bytes <= 0) {
-                return MessageReason
-                        .NO_ROOM; // Known before anything was sent: the first packet has the longest header.
-            }
             memory.putInt(common, Option.STREAM.wireType() << 16 | Option.STREAM.words());
             memory.putInt(common + 4, stream).putLong(common + 8, sequence++);
             if (first) {
@@ -100,9 +115,15 @@ final class Segmenter {
         memory.put(at + 4, record.memory(), record.start(), record.format().id().length());
     }
 
-    /** Sends a run of items under this header, for which there has to be {@link #runRoom}. */
-    void sendRun(Packet header, ByteBuffer run, int bytes) {
-        send(header, copyHeader(header), run, 0, bytes, null);
+    /** Sends a run of items under this header, for which there has to be {@link #runRoom}; false if it may not leave. */
+    boolean sendRun(Packet header, ByteBuffer run, int bytes, Allowance onAccountOf) {
+        int common = copyHeader(header);
+        return way.prepay(onAccountOf, header, null, 1, common + bytes) && send(header, common, run, 0, bytes, null);
+    }
+
+    /** Returns whether a packet of so many bytes may leave next on account of an allowance, and charges it. */
+    boolean mayLeave(Packet packet, int bytes, Allowance onAccountOf) {
+        return way.prepay(onAccountOf, packet, null, 1, bytes);
     }
 
     private boolean send(

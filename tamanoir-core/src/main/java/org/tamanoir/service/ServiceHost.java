@@ -27,6 +27,17 @@ public interface ServiceHost {
     /** Sends a packet of the service's own along the route of {@code destination}; null: of its own. False: it may not leave. */
     boolean emit(Packet packet, @Nullable InetSocketAddress destination);
 
+    /** See {@link Service#allowance}. */
+    default Allowance allowance() {
+        return Allowance.FREE;
+    }
+
+    /** See {@link Service#prepay}. */
+    default boolean prepay(
+            Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
+        return true;
+    }
+
     /** Remembers where the packet in hand goes, or why it ends; the verdict follows. */
     void elsewhere(InetSocketAddress destination);
 

@@ -2,7 +2,9 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +17,7 @@ import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.catalog.UdpBounds;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.service.Allowance;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
@@ -25,6 +28,38 @@ import org.tamanoir.transport.UdpHeaders;
 class UdpReactionTest {
     private static final int LENGTH = 72;
     private static final int HEADERS = UdpHeaders.bytes(0, 0xFFFF_7F00_0001L);
+
+    private static final PacketSource SOURCE = new PacketSource() {
+        @Override
+        public @Nullable InetSocketAddress peer() {
+            return null;
+        }
+
+        @Override
+        public InetSocketAddress local() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public KeptAllowance.Source source() {
+            return new KeptAllowance.Source(1, 2, 3, HEADERS);
+        }
+
+        @Override
+        public boolean isFrom(long high, long low, int port) {
+            return high == 1 && low == 2 && port == 3;
+        }
+
+        @Override
+        public int proof() {
+            return 0;
+        }
+
+        @Override
+        public void prove(int proof) {
+            throw new UnsupportedOperationException();
+        }
+    };
 
     private final UdpReaction reaction = new UdpReaction(
             UdpBounds.DEFAULT,
@@ -42,7 +77,8 @@ class UdpReactionTest {
                     new ServiceHealth(),
                     new Placement(),
                     DefinedControl.NONE,
-                    new Dispatch(false, true, 1024)));
+                    new Dispatch(false, true, 1024)),
+            SOURCE);
     private final Suspended held = new Suspended(Duration.ofSeconds(1), 0, Platform.SYSTEM, () -> {});
 
     @BeforeEach
@@ -86,6 +122,80 @@ class UdpReactionTest {
             assertThat(reaction.admitsAnswer(0)).isTrue();
         }
         assertThat(reaction.takeAnswers()).isEqualTo(3 * 120 - 7 * 48);
+    }
+
+    private boolean pays(Allowance allowance, int packets, long bytes) {
+        return reaction.prepay(allowance, 0, 0, 0, packets, bytes);
+    }
+
+    private Allowance kept() {
+        reaction.begin(LENGTH, HEADERS);
+        Allowance kept = reaction.keep();
+        reaction.end(true);
+        return kept;
+    }
+
+    @Test
+    void whatIsKeptPaysForItselfWhateverIsInHand() {
+        Allowance kept = kept();
+        reaction.begin(LENGTH, HEADERS);
+        assertThat(pays(kept, 3, 316)).as("all or nothing: 400 with 3 headers").isTrue();
+        for (int i = 0; i < 3; i++) {
+            assertThat(reaction.admitsOnward(i == 0 ? 106 : 105)).isTrue();
+        }
+        assertThat(pays(kept, 1, 0)).isFalse();
+        assertThat(reaction.admitsOnward(372))
+                .as("that in hand has all that it had")
+                .isTrue();
+    }
+
+    @Test
+    void aRefusalTakesNothingFromAnybody() {
+        Allowance kept = kept();
+        reaction.begin(LENGTH, HEADERS);
+        assertThat(pays(kept, 1, 373)).isFalse();
+        assertThat(pays(kept, 1, 372)).isTrue();
+        assertThat(pays(reaction, 1, 373)).isFalse();
+        assertThat(reaction.admitsOnward(372)).as("all of its own").isTrue();
+        assertThat(reaction.admitsOnward(0)).isFalse();
+    }
+
+    @Test
+    void severalPayTogetherForWhatIsMadeOfThem() {
+        Allowance one = kept();
+        Allowance both = one.join(kept(), 2);
+        reaction.begin(LENGTH, HEADERS);
+        Allowance all = both.join(reaction, 3);
+        reaction.end(true);
+        assertThat(pays(one, 1, 1172)).as("each stands for all").isTrue();
+        assertThat(pays(all, 1, 0)).isFalse();
+    }
+
+    @Test
+    void answersOfWhatIsKeptAreBoundedAsAnswers() {
+        Allowance kept = kept();
+        assertThat(reaction.prepay(kept, 1, 2, 3, 1, 273)).isFalse();
+        assertThat(reaction.prepay(kept, 1, 2, 3, 1, 272)).isTrue();
+    }
+
+    @Test
+    void consumedDatagramsTakeNothingFromOneThatIsKept() {
+        for (int i = 0; i < 1_000; i++) { // More than may leave for one.
+            reaction.begin(LENGTH, HEADERS);
+            reaction.end(true);
+        }
+        assertThat(pays(kept(), 1, 372)).isTrue();
+        reaction.begin(LENGTH, HEADERS);
+        assertThat(pays(reaction, 1, (256 << 10) - HEADERS))
+                .as("nor it from them")
+                .isTrue();
+    }
+
+    @Test
+    void inATaskNothingIsBounded() {
+        assertThat(pays(reaction, 1, 1 << 30)).isTrue();
+        assertThat(reaction.keep()).isSameAs(Allowance.FREE);
+        assertThat(pays(Allowance.FREE, 1, 1 << 30)).isTrue();
     }
 
     @ParameterizedTest

@@ -99,7 +99,9 @@ final class Chain {
         Context context = contexts.get(spec.context());
         StageCounts counts = old == null ? new StageCounts() : old.counts;
         Stage stage = new Stage(number, spec, handler, counts, context, plan.emitLimit());
-        stage.rootsHeld = old == null ? 0 : old.rootsHeld;
+        if (old != null) {
+            stage.takeOver(old);
+        }
         context.stages.add(stage);
         return stage;
     }

@@ -15,6 +15,7 @@ import org.tamanoir.anep.ParseFault;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.RecordView;
 import org.tamanoir.message.Message;
+import org.tamanoir.service.Allowance;
 
 /**
  * The bounded queue of messages from one context to another: a ring of bytes, into which header and record are copied
@@ -32,7 +33,8 @@ import org.tamanoir.message.Message;
  *       +---------------------------------+
  * </pre>
  *
- * <p>Formats, destinations and reasons, which are objects, lie in arrays beside it, at the entry's number of 64 bytes.
+ * <p>Formats, destinations, reasons and allowances, which are objects, lie in arrays beside it, at the entry's number of
+ * 64 bytes.
  *
  * <p>Thread contract: one producer, one consumer; counts and {@link #isDrained} any.
  */
@@ -69,6 +71,7 @@ final class Ring {
     private final int mask;
     private final @Nullable Format[] formats;
     private final @Nullable Object[] attachments;
+    private final @Nullable Allowance[] allowances;
     private Packet header = new Packet();
     private int headerType = Anep.DEFAULT_TYPE_ID;
     private final Message message = new Message();
@@ -98,6 +101,7 @@ final class Ring {
         mask = bytes - 1;
         formats = new Format[bytes >> UNIT_SHIFT];
         attachments = new Object[bytes >> UNIT_SHIFT];
+        allowances = new Allowance[bytes >> UNIT_SHIFT];
     }
 
     /** Returns the bytes of the ring. */
@@ -152,6 +156,9 @@ final class Ring {
         ring.put(headerAt + (headerBytes + 7 & ~7), record.memory(), record.start(), recordBytes);
         formats[at >> UNIT_SHIFT] = record.format();
         attachments[at >> UNIT_SHIFT] = of.destination();
+        // Taken along at once: what is charged to a datagram is so as long as it is in hand.
+        allowances[at >> UNIT_SHIFT] =
+                of.allowance() == null ? Allowance.FREE : of.allowance().keep();
         MESSAGES.setRelease(this, messages + 1);
         publish();
         return true;
@@ -264,6 +271,7 @@ final class Ring {
         int recordAt = headerAt + (headerBytes + 7 & ~7);
         message.wrap(format, ring, recordAt, ring.getInt(entry), header, ring.getLong(entry + 8));
         message.setDestination((InetSocketAddress) attachments[entry >> UNIT_SHIFT]);
+        message.setAllowance(allowances[entry >> UNIT_SHIFT]);
         return message;
     }
 

@@ -13,6 +13,7 @@ import org.tamanoir.message.Message;
 import org.tamanoir.message.MessageHandler;
 import org.tamanoir.message.Outcome;
 import org.tamanoir.message.Outlet;
+import org.tamanoir.service.Allowance;
 
 /**
  * A handler where it runs: calls it, sends on what it gives, and counts. Handlers behind it in the same context run before
@@ -52,6 +53,10 @@ final class Stage implements Outlet {
     /** Roots among the messages that the handler holds. */
     long rootsHeld;
 
+    /** What may leave on account of the message in hand; between messages nothing bounds it. */
+    private Allowance allowance = Allowance.FREE;
+    /** The same of messages that the handler has held or merged: it pays for what is made of them. */
+    private Allowance kept = Allowance.FREE;
     /** A message came since time was looked at last. */
     private boolean touched = true;
 
@@ -79,6 +84,12 @@ final class Stage implements Outlet {
 
     void connect(int port, Edge[] edges) {
         ports[port] = edges;
+    }
+
+    /** Goes on where the handler was before, in another chain. */
+    void takeOver(Stage before) {
+        rootsHeld = before.rootsHeld;
+        kept = before.kept;
     }
 
     /** Returns how messages of a format come in. */
@@ -122,6 +133,8 @@ final class Stage implements Outlet {
             return;
         }
         begin(emitLimit);
+        Allowance paying = message.allowance();
+        allowance = paying == null ? Allowance.FREE : paying;
         isTimed = (calls++ & SAMPLE_MASK) == 0;
         long begunNs = isTimed ? System.nanoTime() : 0;
         Message entering;
@@ -167,18 +180,39 @@ final class Stage implements Outlet {
             drop(reason == null ? "no reason given" : reason, root);
         } else if (outcome == Outcome.HOLD) {
             counts.held.add(1);
+            keep();
             if (root) {
                 rootsHeld++;
                 context.rootHeld();
             }
         } else if (outcome == Outcome.MERGE) {
             counts.merged.add(1);
+            keep();
             if (root) {
                 context.rootEnded(null);
             }
         } else {
             drop("no outcome", root);
         }
+    }
+
+    /**
+     * Keeps what may leave on account of the message in hand, for what the handler makes of it. What the datagram in hand
+     * pays for, on the service's own thread, the node keeps itself.
+     */
+    private void keep() {
+        if (allowance != Allowance.FREE && context.number != Plan.RECEIVE) {
+            kept = kept.join(allowance, counts.held.get());
+        }
+    }
+
+    /** Returns what pays for a message that the handler has made, of the one in hand and those that it holds. */
+    private Allowance paying() {
+        if (kept != Allowance.FREE && allowance != Allowance.FREE) {
+            kept = kept.join(allowance, 1 + counts.held.get());
+            return kept;
+        }
+        return allowance;
     }
 
     private void drop(String why, boolean root) {
@@ -199,6 +233,17 @@ final class Stage implements Outlet {
     }
 
     private void forward(Message message, long to, boolean root) {
+        boolean isMade = message.allowance() == null;
+        if (isMade) {
+            message.setAllowance(paying());
+        }
+        forwardPaid(message, to, root);
+        if (isMade) {
+            message.setAllowance(null); // The handler's again.
+        }
+    }
+
+    private void forwardPaid(Message message, long to, boolean root) {
         if (to == 1) {
             send(ports[0], message, root);
             return;
@@ -233,6 +278,7 @@ final class Stage implements Outlet {
         if (touched || nowNs >= dueNs) {
             touched = false;
             begin(EMITS_AT_ONCE);
+            allowance = Allowance.FREE;
             context.begin(number);
             try {
                 dueNs = handler.expire(nowNs, this);
@@ -249,6 +295,7 @@ final class Stage implements Outlet {
     /** Has the handler give out or drop what it holds; what it still has is dropped. */
     void finish() {
         begin(EMITS_AT_ONCE);
+        allowance = Allowance.FREE;
         try {
             handler.finish(this);
             counts.heldBytes.set(handler.heldBytes());
@@ -299,8 +346,13 @@ final class Stage implements Outlet {
         boolean timed = isTimed;
         long begunNs = timed ? System.nanoTime() : 0;
         InetSocketAddress destination = made.destination();
+        Allowance own = made.allowance();
+        if (own == null) {
+            made.setAllowance(paying());
+        }
         send(ports[port], made, false);
         made.setDestination(destination);
+        made.setAllowance(own);
         if (timed) {
             behindNs += System.nanoTime() - begunNs;
         }
