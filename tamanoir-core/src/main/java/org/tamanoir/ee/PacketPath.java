@@ -93,6 +93,11 @@ final class PacketPath implements ServiceThread.Body {
         /** Ends the stream, where there is one, because it cannot go on whole. */
         void abort(DropReason reason, String why);
 
+        /** Takes note that the next hop of a packet, which is dropped, cannot be reached. */
+        default void unreachable() {
+            abort(DropReason.NEXT_HOP_UNREACHABLE, "its next hop cannot be reached");
+        }
+
         /** Returns why packets that are made now cannot leave any more; null while they can. */
         @Nullable
         DropReason ended();
@@ -467,10 +472,9 @@ final class PacketPath implements ServiceThread.Body {
     }
 
     /** Does with the packet in hand what its service has said, or what follows where that failed. */
-    void conclude(@Nullable Verdict verdict, @Nullable ParseFault fault) {
-        if (asked != null && (verdict != Verdict.HELD || fault != null)) {
-            forgetHold();
-        }
+    void conclude(@Nullable Verdict returned, @Nullable ParseFault fault) {
+        Verdict verdict = fault == null ? decided(returned) : returned;
+        forgetHold(fault != null || verdict != Verdict.HELD);
         if (watch != null) {
             watch.concluded(verdict, fault, packet);
         }
@@ -501,16 +505,31 @@ final class PacketPath implements ServiceThread.Body {
         if (inHand != packet || !thread.isInService() || !thread.isOwnThread()) {
             throw new IllegalStateException("hold(): takes the packet that process() was given, in process() alone");
         }
-        forgetHold();
         endRun(); // Of the others in a run nobody looks whether they were asked to be held.
         Suspended suspended = new Suspended(atMost, thread.calls(), context.platform(), thread::wake);
-        asked = suspended;
+        Suspended before = asked;
+        if (before != null && before.calls == suspended.calls && before.endUnlessSaid() != null) {
+            suspended.end(); // What was said of the first counts: nothing can be said by another.
+        } else {
+            forgetHold(true);
+            asked = suspended;
+        }
         return suspended;
     }
 
-    /** Ends what was asked for where another verdict followed. */
-    private void forgetHold() {
-        if (asked != null) {
+    /** Returns what becomes of the packet in hand: what was said by {@code resume} meanwhile, in place of what is returned. */
+    private @Nullable Verdict decided(@Nullable Verdict returned) {
+        Suspended suspended = asked;
+        if (suspended == null || returned == Verdict.HELD || suspended.calls + 1 != thread.calls()) {
+            return returned;
+        }
+        Verdict said = suspended.end();
+        return said == null ? returned : said;
+    }
+
+    /** Ends what was asked for, if that is so. */
+    private void forgetHold(boolean isOver) {
+        if (isOver && asked != null) {
             asked.end();
             asked = null;
         }
@@ -519,7 +538,7 @@ final class PacketPath implements ServiceThread.Body {
     private void suspend() {
         Suspended suspended = asked;
         if (suspended == null || suspended.calls + 1 != thread.calls()) {
-            forgetHold();
+            forgetHold(true);
             thread.failed("process", new IllegalStateException("it returned HELD without hold()"));
             policies.handleFailed(null);
         } else {
@@ -582,10 +601,11 @@ final class PacketPath implements ServiceThread.Body {
     Verdict call(UdpReaction reaction) {
         reaction.begin(source.bytesReceived(packet), source.headerBytes());
         Verdict verdict = thread.call(packet);
-        reaction.end(verdict == Verdict.CONSUME);
-        if (asked != null && verdict != Verdict.HELD) {
-            forgetHold();
+        if (verdict != null) {
+            verdict = decided(verdict);
+            forgetHold(verdict != Verdict.HELD);
         }
+        reaction.end(verdict == Verdict.CONSUME);
         return verdict;
     }
 
@@ -639,9 +659,7 @@ final class PacketPath implements ServiceThread.Body {
         traffic.hold(nextHops.held() + ingress.heldBack() + inHand);
         traffic.publish();
         thread.account();
-        if (!thread.isInService()) {
-            forgetHold();
-        }
+        forgetHold(!thread.isInService());
     }
 
     @Override

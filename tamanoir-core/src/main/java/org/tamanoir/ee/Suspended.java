@@ -31,9 +31,11 @@ final class Suspended implements Suspension {
     long farAnswersLeft;
 
     private final Platform platform;
-    private final Runnable wake;
-    /** {@link Verdict#HELD} = nothing can be said any more; null = nothing has been. */
-    private final AtomicReference<@Nullable Verdict> said = new AtomicReference<>();
+    /**
+     * What the service has said, {@link Verdict#HELD} = nothing can be said any more; until then what wakes the service's
+     * thread. One place for both, so that a suspension that is decided, which others may keep, keeps no instance.
+     */
+    private final AtomicReference<Object> state;
 
     /** @param wake runs on the thread that resumes, once */
     Suspended(Duration atMost, long calls, Platform platform, Runnable wake) {
@@ -44,7 +46,7 @@ final class Suspended implements Suspension {
         this.untilNs = platform.nanoTime() + atMost.toNanos();
         this.calls = calls;
         this.platform = platform;
-        this.wake = wake;
+        this.state = new AtomicReference<>(wake);
     }
 
     @Override
@@ -55,17 +57,19 @@ final class Suspended implements Suspension {
                 throw new IllegalArgumentException(
                         "resume with " + verdict + ": FORWARD, REPLY, DROP or CONSUME is wanted");
         }
-        boolean first = platform.nanoTime() - untilNs < 0 && said.compareAndSet(null, verdict);
-        if (first) {
+        if (platform.nanoTime() - untilNs < 0
+                && state.get() instanceof Runnable wake
+                && state.compareAndSet(wake, verdict)) {
             wake.run();
+            return true;
         }
-        return first;
+        return false;
     }
 
     /** Returns what the service has said; null while it has not. */
     @Nullable
     Verdict verdict() {
-        return said.get();
+        return verdict(state.get());
     }
 
     /**
@@ -74,6 +78,16 @@ final class Suspended implements Suspension {
      */
     @Nullable
     Verdict end() {
-        return said.getAndSet(Verdict.HELD);
+        return verdict(state.getAndSet(Verdict.HELD));
+    }
+
+    /** As {@link #end}, but what the service has said stays, for {@link #end} to return. */
+    @Nullable
+    Verdict endUnlessSaid() {
+        return verdict(state.getAndUpdate(now -> now instanceof Verdict ? now : Verdict.HELD));
+    }
+
+    private static @Nullable Verdict verdict(@Nullable Object state) {
+        return state instanceof Verdict said && said != Verdict.HELD ? said : null;
     }
 }

@@ -82,6 +82,31 @@ class HoldTcpTest extends TcpNodeTesting {
     }
 
     @Test
+    void whatResumeHasSaidCountsWhateverProcessReturnsThen() throws Exception {
+        TestSink sink = sink();
+        ServiceDefinition torn = define("holder", () -> new Service() {
+            @Override
+            public Verdict process(Packet packet) {
+                int number = TestSink.number(packet);
+                if (number < HELD) {
+                    return Verdict.FORWARD;
+                }
+                assertThat(hold(packet, Duration.ofMinutes(5)).resume(Verdict.DROP))
+                        .isTrue();
+                if (number == HELD) {
+                    return Verdict.FORWARD;
+                }
+                throw new IllegalStateException("thrown by the test");
+            }
+        });
+        TestNode node = node(torn).toHost(sink.address());
+        sendAll(node);
+        sink.awaitEnds();
+        assertThat(numbers(sink)).containsExactly(0, 1, 2);
+        node.assertDrops(Map.of(DropReason.SERVICE, 2L));
+    }
+
+    @Test
     void packetThatNobodyResumesExpiresAndTheStreamGoesOn() throws Exception {
         TestSink sink = sink();
         TestNode node = node(holder(Duration.ofMillis(20))).toHost(sink.address());

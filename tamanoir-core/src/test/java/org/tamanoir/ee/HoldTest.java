@@ -3,18 +3,26 @@ package org.tamanoir.ee;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.support.Waiting.eventually;
 
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -356,6 +364,91 @@ class HoldTest {
             }
             return Verdict.FORWARD;
         }
+    }
+
+    /** Has each packet dropped by what resumes it, before it does with it as its number says. */
+    @PerPacket
+    private final class Torn extends Service {
+        @Override
+        public Verdict process(Packet packet) {
+            Suspension suspension = hold(packet, LONG);
+            assertThat(suspension.resume(Verdict.DROP)).isTrue();
+            held.add(suspension);
+            switch (TestSink.number(packet) % 4) {
+                case 0:
+                    return Verdict.FORWARD;
+                case 1:
+                    return Verdict.REPLY;
+                case 2:
+                    throw new IllegalStateException("thrown by the test");
+                default:
+                    assertThat(hold(packet, LONG).resume(Verdict.FORWARD)).isFalse();
+                    return TestSink.number(packet) % 8 == 3 ? Verdict.HELD : Verdict.FORWARD;
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatResumeHasSaidCountsWhateverProcessReturnsThen(boolean perPacket) throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(perPacket, Torn::new)) {
+            for (int i = 0; i < 8; i++) {
+                sender.send(node.udp(), packet(receiver, i));
+            }
+            node.assertDrops(8, Map.of(DropReason.SERVICE, 8L));
+            assertThat(sender.isQuiet()).isTrue();
+            assertThat(receiver.isQuiet()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void suspensionThatIsDecidedKeepsNoInstance(boolean perPacket) throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(perPacket, LONG)) {
+            sender.send(node.udp(), List.of(packet(receiver, HELD), packet(receiver, HELD + 1)));
+            Suspension resumed = next();
+            Suspension ended = next();
+            assertThat(reaches(ended, Service.class)).as("while it is held").isTrue();
+            assertThat(resumed.resume(Verdict.FORWARD)).isTrue();
+            assertThat(reaches(resumed, Service.class)).as("resumed").isFalse();
+            node.environment.stop(Duration.ofMillis(1));
+            node.balanced(2);
+            assertThat(reaches(ended, Service.class))
+                    .as("of an instance that has ended")
+                    .isFalse();
+        }
+    }
+
+    /** Returns whether an object leads to one of that class by fields of the node's classes. */
+    private static boolean reaches(Object from, Class<?> wanted) throws IllegalAccessException {
+        Deque<Object> open = new ArrayDeque<>(List.of(from));
+        Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        while (!open.isEmpty()) {
+            Object at = open.remove();
+            if (wanted.isInstance(at)) {
+                return true;
+            }
+            if (at instanceof AtomicReference<?> reference && reference.get() != null) {
+                open.add(reference.get());
+            }
+            for (Class<?> of = at.getClass(); of != null && of.getName().startsWith("org.tamanoir"); ) {
+                for (Field field : of.getDeclaredFields()) {
+                    field.setAccessible(true);
+                    boolean isOwn = !Modifier.isStatic(field.getModifiers())
+                            && !field.getType().isPrimitive();
+                    Object next = isOwn ? field.get(at) : null;
+                    if (next != null && seen.add(next)) {
+                        open.add(next);
+                    }
+                }
+                of = of.getSuperclass();
+            }
+        }
+        return false;
     }
 
     @ParameterizedTest
