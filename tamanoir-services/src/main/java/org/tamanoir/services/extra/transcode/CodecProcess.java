@@ -3,14 +3,19 @@ package org.tamanoir.services.extra.transcode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
  * A program that gets a flow's bytes at its standard input, and whose standard output is the flow from then on. It runs in
- * {@code /}, with {@code PATH} and {@code LC_ALL=C} alone in its environment, its errors discarded, under the limits that
- * {@code sh} sets ({@code ulimit}): processor time, address space, 64 open files, no file written, no core.
+ * {@code /}, with {@code PATH}, {@code LC_ALL=C} and a mark alone in its environment, its errors discarded, under the limits
+ * that {@code sh} sets ({@code ulimit}): processor time, address space, 64 open files, no file written, no core. The mark is
+ * inherited by what the program begins: by it those are found at the end that have left their parent, or their session.
  *
  * <p>Two threads move bytes between its pipes and two bounded queues. Neither queue is waited for here without a limit:
  * {@link #put} refuses, and {@link #awaitChange} returns.
@@ -24,7 +29,12 @@ final class CodecProcess {
     private static final int PART_BYTES = 8192;
     private static final int EXIT_PATIENCE_MS = 1000;
 
+    private static final String MARK = "TAMANOIR_CODEC";
+    /** Looks for processes that are left, each of which may have begun another one since the look before. */
+    private static final int MAX_SWEEPS = 100;
+
     private final Process process;
+    private final String mark;
     private final Runnable onChange;
     private final ByteRing input;
     private final ByteRing output;
@@ -35,8 +45,9 @@ final class CodecProcess {
     private boolean isEnded;
     private long progressNs = System.nanoTime();
 
-    private CodecProcess(Process process, int bufferBytes, Runnable onChange) {
+    private CodecProcess(Process process, String mark, int bufferBytes, Runnable onChange) {
         this.process = process;
+        this.mark = mark;
         this.onChange = onChange;
         input = new ByteRing(bufferBytes);
         output = new ByteRing(bufferBytes);
@@ -61,7 +72,9 @@ final class CodecProcess {
         builder.environment().clear();
         builder.environment().put("PATH", "/usr/bin:/bin");
         builder.environment().put("LC_ALL", "C");
-        CodecProcess started = new CodecProcess(builder.start(), bufferBytes, onChange);
+        String mark = UUID.randomUUID().toString();
+        builder.environment().put(MARK, mark);
+        CodecProcess started = new CodecProcess(builder.start(), mark, bufferBytes, onChange);
         started.begin("in", started::write);
         started.begin("out", started::read);
         return started;
@@ -127,6 +140,7 @@ final class CodecProcess {
             Thread.currentThread().interrupt();
             killTree(process.toHandle());
         } finally {
+            killLeft();
             end();
         }
     }
@@ -205,12 +219,41 @@ final class CodecProcess {
 
     /** Ends it and those that it has begun; what is queued is lost. */
     void kill() {
+        boolean isOver;
+        synchronized (this) {
+            isOver = isEnded;
+        }
         killTree(process.toHandle());
+        if (!isOver) {
+            killLeft();
+        }
         synchronized (this) {
             isEnded = true;
             input.clear();
             output.clear();
             notifyAll();
+        }
+    }
+
+    /** Kills those that have the mark, whoever their parent is now. Looks at every process of the host, where it has /proc. */
+    private void killLeft() {
+        for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
+            List<ProcessHandle> left = ProcessHandle.allProcesses()
+                    .filter(handle -> isMarked(handle, MARK + "=" + mark))
+                    .toList();
+            if (left.isEmpty()) {
+                return;
+            }
+            left.forEach(ProcessHandle::destroyForcibly);
+        }
+    }
+
+    private static boolean isMarked(ProcessHandle handle, String wanted) {
+        try {
+            Path environment = Path.of("/proc/" + handle.pid() + "/environ");
+            return new String(Files.readAllBytes(environment), StandardCharsets.ISO_8859_1).contains(wanted);
+        } catch (IOException e) {
+            return false; // Another user's, or it has ended.
         }
     }
 

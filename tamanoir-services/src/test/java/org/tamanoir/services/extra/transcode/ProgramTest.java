@@ -202,6 +202,40 @@ class ProgramTest {
         eventually().untilAsserted(() -> assertThat(pids).noneMatch(ProgramTest::isAlive));
     }
 
+    /** A script's children that it leaves behind when its flow ends: they know no parent any more, one no session. */
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void noChildOutlivesTheFlowThatItWasBegunFor(Transport transport) throws Exception {
+        Tiers.require("native", Files.isExecutable(Path.of("/usr/bin/setsid")), "no setsid here");
+        Path fifo = folder.resolve("pids");
+        assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor())
+                .isZero();
+        String quiet = " sleep 1000 </dev/null >/dev/null 2>&1 & P=\"$P $!\"\n";
+        String text = quiet + "sleep 1000 & P=\"$P $!\"\n" + "nohup" + quiet + "setsid" + quiet
+                + "P=\"$P $(sleep 1000 >/dev/null & echo $!)\"\n" + "echo $P > " + fifo + "\ncat\n";
+        List<Long> pids = new ArrayList<>();
+        try (ServiceHarness harness = start(transport, config(script(text), "idle-ms", "1000", "timeout-ms", "1000"))) {
+            for (int stream = 1; stream <= 2; stream++) {
+                harness.send(flow(stream).build(ByteBuffer.wrap(new byte[] {(byte) stream})));
+                for (String pid : Files.readString(fifo).strip().split(" ")) {
+                    pids.add(Long.parseLong(pid));
+                }
+            }
+            assertThat(pids).hasSize(2 * 5).allMatch(ProgramTest::isAlive);
+            if (transport == Transport.TCP) {
+                harness.endOfStream();
+            }
+            eventually().untilAsserted(() -> {
+                if (transport == Transport.UDP) {
+                    harness.advance(Duration.ofMillis(100));
+                }
+                assertThat(pids).noneMatch(ProgramTest::isAlive);
+            });
+        } finally {
+            pids.forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
+        }
+    }
+
     private static boolean isAlive(long pid) {
         return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false);
     }
@@ -252,7 +286,7 @@ class ProgramTest {
     @Test
     void limitsAndEnvironmentAreThoseThatAreSaid() throws IOException {
         String text = "ulimit -v; ulimit -t; ulimit -n; ulimit -f; ulimit -c; pwd; env | sort | grep -v"
-                + " '^_=\\|^PWD=\\|^OLDPWD='; cat";
+                + " '^_=\\|^PWD=\\|^OLDPWD=\\|^TAMANOIR_CODEC=[-0-9a-f]*$'; cat";
         Map<String, String> config = config(script(text), "process-memory", "134217728", "process-cpu-s", "77");
         try (ServiceHarness harness = start(Transport.TCP, config)) {
             harness.send(flow(1).build(ByteBuffer.wrap(new byte[] {'!'}))).endOfStream();
