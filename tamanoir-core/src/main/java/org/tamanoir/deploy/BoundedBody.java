@@ -148,7 +148,7 @@ public final class BoundedBody<T> implements BodySubscriber<T> {
     }
 
     /** Returns how many bytes came. */
-    long received() {
+    public long received() {
         return bytes;
     }
 }

@@ -18,24 +18,32 @@ import org.tamanoir.deploy.BoundedBody;
 import org.tamanoir.deploy.HttpCalls;
 
 /**
- * HTTP calls to one repository, each bounded in bytes and in time as a whole. Follows no redirects: a repository
- * is where it is said to be.
+ * HTTP calls to one repository, each bounded in bytes and in time as a whole: an answer that may be long has the time that
+ * what has come of it takes at {@value #MIN_BYTES_PER_SECOND} bytes a second, and some seconds. Follows no redirects: a
+ * repository is where it is said to be.
  *
  * <p>Thread contract: any thread; calls block.
  */
 final class Calls {
     private static final Duration CONNECT = Duration.ofSeconds(5);
     /** For an answer without a long body. */
-    static final Duration SHORT = Duration.ofSeconds(30);
+    private static final Duration SHORT = Duration.ofSeconds(30);
     /** The slowest transfer that is waited for. */
     private static final long MIN_BYTES_PER_SECOND = 64 << 10;
 
     private final URI base;
+    private final Duration least;
     private final HttpCalls calls;
 
     /** @param tls for https; null = the JDK's own */
     Calls(URI base, @Nullable SSLContext tls) {
+        this(base, tls, SHORT);
+    }
+
+    /** @param least time of an answer without a long body */
+    Calls(URI base, @Nullable SSLContext tls, Duration least) {
         this.base = requireBase(base);
+        this.least = least;
         calls = new HttpCalls("repository-call", HttpCalls.client(tls).connectTimeout(CONNECT));
     }
 
@@ -68,22 +76,41 @@ final class Calls {
         return HttpRequest.newBuilder(URI.create(base + "/" + path));
     }
 
-    static Duration timeFor(long bytes) {
-        return SHORT.plusSeconds(bytes / MIN_BYTES_PER_SECOND);
+    /** Returns the time that an answer, or a request, may take of which so many bytes have come, or are to go. */
+    private Duration timeFor(long bytes) {
+        return least.plusMillis(1000 * bytes / MIN_BYTES_PER_SECOND);
     }
 
     /**
-     * Sends a request and waits for its whole answer.
+     * Sends a request and waits for its whole answer, as long as that comes fast enough.
      *
      * @throws IOException in one line that begins with the address
      */
-    <T> HttpResponse<T> send(HttpRequest request, BoundedBody<T> body, Duration total)
+    <T> HttpResponse<T> send(HttpRequest request, BoundedBody<T> body) throws IOException, InterruptedException {
+        return send(request, 0, body);
+    }
+
+    /** The same, of a request that has so many bytes itself. */
+    <T> HttpResponse<T> send(HttpRequest request, long requestBytes, BoundedBody<T> body)
             throws IOException, InterruptedException {
         Future<HttpResponse<T>> call = calls.send(request, answer -> body, () -> {});
+        long beganNs = System.nanoTime();
         try {
-            return call.get(total.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException e) {
-            throw new IOException(request.uri() + ": no whole answer within " + total.toSeconds() + " s", e);
+            while (true) {
+                long received = body.received();
+                long allowedNs = timeFor(requestBytes + received).toNanos();
+                try {
+                    return call.get(allowedNs - (System.nanoTime() - beganNs), TimeUnit.NANOSECONDS);
+                } catch (TimeoutException e) {
+                    if (body.received() == received) {
+                        throw new IOException(
+                                request.uri() + ": no whole answer within "
+                                        + Duration.ofNanos(allowedNs).toSeconds() + " s, in which " + received
+                                        + " bytes came; at least " + MIN_BYTES_PER_SECOND + " a second are wanted",
+                                e);
+                    }
+                }
+            }
         } catch (ExecutionException e) {
             throw new IOException(request.uri() + ": " + line(e.getCause() == null ? e : e.getCause()), e);
         } finally {

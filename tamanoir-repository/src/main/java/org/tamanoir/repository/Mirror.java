@@ -61,13 +61,8 @@ public final class Mirror implements AutoCloseable {
     private volatile @Nullable String error;
 
     private Mirror(
-            URI source,
-            @Nullable SSLContext tls,
-            RepositoryTree tree,
-            Duration interval,
-            long maxJarBytes,
-            @Nullable TrustPolicy publishers) {
-        calls = new Calls(source, tls);
+            Calls calls, RepositoryTree tree, Duration interval, long maxJarBytes, @Nullable TrustPolicy publishers) {
+        this.calls = calls;
         this.tree = tree;
         this.maxJarBytes = maxJarBytes;
         this.publishers = publishers;
@@ -92,7 +87,13 @@ public final class Mirror implements AutoCloseable {
             Duration interval,
             long maxJarBytes,
             @Nullable TrustPolicy publishers) {
-        Mirror mirror = new Mirror(source, tls, tree, interval, maxJarBytes, publishers);
+        return start(new Calls(source, tls), tree, interval, maxJarBytes, publishers);
+    }
+
+    /** Starts to follow a repository by these calls. */
+    static Mirror start(
+            Calls calls, RepositoryTree tree, Duration interval, long maxJarBytes, @Nullable TrustPolicy publishers) {
+        Mirror mirror = new Mirror(calls, tree, interval, maxJarBytes, publishers);
         mirror.thread.start();
         return mirror;
     }
@@ -152,8 +153,7 @@ public final class Mirror implements AutoCloseable {
             if (etag != null) {
                 request.header("If-None-Match", etag);
             }
-            HttpResponse<byte[]> answer =
-                    calls.send(request.build(), BoundedBody.bytes(Index.MAX_BYTES), Calls.timeFor(Index.MAX_BYTES));
+            HttpResponse<byte[]> answer = calls.send(request.build(), BoundedBody.bytes(Index.MAX_BYTES));
             if (answer.statusCode() == 304) {
                 return formats;
             }
@@ -182,10 +182,7 @@ public final class Mirror implements AutoCloseable {
         if (formatsTag != null) {
             request.header("If-None-Match", formatsTag);
         }
-        HttpResponse<byte[]> answer = calls.send(
-                request.build(),
-                BoundedBody.bytes(FormatFolder.MAX_LIST_BYTES),
-                Calls.timeFor(FormatFolder.MAX_LIST_BYTES));
+        HttpResponse<byte[]> answer = calls.send(request.build(), BoundedBody.bytes(FormatFolder.MAX_LIST_BYTES));
         if (answer.statusCode() == 304 || answer.statusCode() == 404) {
             return null;
         }
@@ -281,17 +278,15 @@ public final class Mirror implements AutoCloseable {
 
     private StagedJar download(String path, Manifest manifest, Path file) throws IOException, InterruptedException {
         try (OutputStream jar = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW)) {
-            HttpResponse<String> answer = calls.send(
-                    calls.request(path).build(),
-                    BoundedBody.file(manifest.jarBytes(), jar),
-                    Calls.timeFor(manifest.jarBytes()));
+            HttpResponse<String> answer =
+                    calls.send(calls.request(path).build(), BoundedBody.file(manifest.jarBytes(), jar));
             requireOk(answer);
             return new StagedJar(file, answer.body(), Files.size(file));
         }
     }
 
     private byte[] get(String path, int maxBytes) throws IOException, InterruptedException {
-        HttpResponse<byte[]> answer = calls.send(calls.request(path).build(), BoundedBody.bytes(maxBytes), Calls.SHORT);
+        HttpResponse<byte[]> answer = calls.send(calls.request(path).build(), BoundedBody.bytes(maxBytes));
         requireOk(answer);
         return answer.body();
     }

@@ -8,7 +8,6 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.Map;
@@ -140,7 +139,7 @@ public final class Publisher {
         } catch (FileNotFoundException e) {
             throw new IOException(jar + ": cannot be read any more", e);
         }
-        require(call(request, Calls.timeFor(manifest.jarBytes())), 200, 201);
+        require(call(request, manifest.jarBytes()), 200, 201);
     }
 
     /** Yanks a version. @param reason one line that users of the service see */
@@ -184,11 +183,11 @@ public final class Publisher {
                         .header("Content-Type", TreeFile.JSON)
                         .POST(BodyPublishers.ofByteArray(JSON.writeValueAsBytes(body)))
                         .build(),
-                Calls.SHORT);
+                0);
     }
 
-    private HttpResponse<byte[]> call(HttpRequest request, Duration total) throws IOException, InterruptedException {
-        return calls.send(request, BoundedBody.bytes(MAX_ANSWER_BYTES), total);
+    private HttpResponse<byte[]> call(HttpRequest request, long bytes) throws IOException, InterruptedException {
+        return calls.send(request, bytes, BoundedBody.bytes(MAX_ANSWER_BYTES));
     }
 
     private void require(HttpResponse<byte[]> answer, Integer... wanted) throws IOException {

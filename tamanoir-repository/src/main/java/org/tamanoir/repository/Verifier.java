@@ -101,8 +101,7 @@ public final class Verifier {
         try (OutputStream content = Files.newOutputStream(jar)) {
             HttpResponse<String> answer = calls.send(
                     calls.request(id.path() + "/" + id.jarName()).build(),
-                    BoundedBody.file(decoded.jarBytes(), content),
-                    Calls.timeFor(decoded.jarBytes()));
+                    BoundedBody.file(decoded.jarBytes(), content));
             requireOk(answer, id);
             requireJar(decoded, jar);
         } finally {
@@ -114,7 +113,7 @@ public final class Verifier {
     private static byte[] get(Calls calls, ServiceId id, String name, int maxBytes)
             throws IOException, InterruptedException {
         HttpResponse<byte[]> answer =
-                calls.send(calls.request(id.path() + "/" + name).build(), BoundedBody.bytes(maxBytes), Calls.SHORT);
+                calls.send(calls.request(id.path() + "/" + name).build(), BoundedBody.bytes(maxBytes));
         requireOk(answer, id);
         return answer.body();
     }

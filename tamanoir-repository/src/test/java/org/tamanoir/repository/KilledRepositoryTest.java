@@ -143,13 +143,13 @@ class KilledRepositoryTest {
                 .header("Authorization", "Bearer " + TestRepository.TOKEN)
                 .PUT(BodyPublishers.ofByteArray(sample.jar()))
                 .build();
-        calls.send(upload, BoundedBody.bytes(10_000), Waiting.PATIENCE);
+        calls.send(upload, BoundedBody.bytes(10_000));
         HttpRequest publish = HttpRequest.newBuilder(uri.resolve(sample.id().path()))
                 .header("Authorization", "Bearer " + TestRepository.TOKEN)
                 .header("Content-Type", "application/json")
                 .POST(BodyPublishers.ofString(sample.body()))
                 .build();
-        HttpResponse<byte[]> answer = calls.send(publish, BoundedBody.bytes(10_000), Waiting.PATIENCE);
+        HttpResponse<byte[]> answer = calls.send(publish, BoundedBody.bytes(10_000));
         return answer.statusCode();
     }
 

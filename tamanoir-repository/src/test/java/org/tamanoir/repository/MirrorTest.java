@@ -5,6 +5,7 @@ import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -14,7 +15,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.core.ConditionFactory;
@@ -68,6 +71,41 @@ class MirrorTest {
                 HttpResponse<byte[]> publish = mirror.publish(Sample.of("org.example.New:1.0", 10));
                 assertThat(publish.statusCode()).isEqualTo(403);
                 assertThat(TestRepository.text(publish)).contains("mirror of " + source.uri(), "publish there");
+            }
+        }
+    }
+
+    /** A source that answers, and says nothing more of it: the index may be long, and its head says that it is. */
+    @Test
+    void anIndexThatDoesNotGoOnIsNotWaitedForAsLongAsTheLongestOneWouldTake() throws Exception {
+        List<Socket> open = new CopyOnWriteArrayList<>();
+        try (ServerSocket source = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                RepositoryTree tree = RepositoryTree.open(folder.resolve("mirror"))) {
+            Thread server = new Thread(() -> {
+                try {
+                    while (true) {
+                        Socket asked = source.accept();
+                        open.add(asked);
+                        asked.getOutputStream()
+                                .write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n{"
+                                        .getBytes(StandardCharsets.US_ASCII));
+                    }
+                } catch (IOException e) {
+                    // The test is over.
+                }
+            });
+            server.setDaemon(true);
+            server.start();
+            URI uri = URI.create("http://127.0.0.1:" + source.getLocalPort());
+            Calls calls = new Calls(uri, null, Duration.ofMillis(100));
+            try (Mirror mirror = Mirror.start(calls, tree, Duration.ofSeconds(100), 1 << 20, null)) {
+                await().untilAsserted(
+                                () -> assertThat(String.valueOf(mirror.status().get("error")))
+                                        .contains("/index.json: no whole answer within", "1 bytes came"));
+            }
+        } finally {
+            for (Socket each : open) {
+                each.close();
             }
         }
     }

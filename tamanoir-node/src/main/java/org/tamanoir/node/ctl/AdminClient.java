@@ -13,6 +13,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -57,7 +61,7 @@ public final class AdminClient {
 
     /** What it answers to a question. */
     public String text(String path) {
-        return answer(request(path).timeout(ANSWER_TIMEOUT).GET());
+        return answer(request(path).GET(), ANSWER_TIMEOUT);
     }
 
     /** The same, of JSON. */
@@ -67,20 +71,20 @@ public final class AdminClient {
 
     /** What it answers to a change. */
     public String change(String method, String path, @Nullable Object body) {
-        HttpRequest.Builder request = request(path).timeout(CHANGE_TIMEOUT);
+        HttpRequest.Builder request = request(path);
         if (body == null) {
             request.method(method, HttpRequest.BodyPublishers.noBody());
         } else {
             request.header("Content-Type", "application/json")
                     .method(method, HttpRequest.BodyPublishers.ofString(Json.of(body)));
         }
-        return answer(request);
+        return answer(request, CHANGE_TIMEOUT);
     }
 
     /** What it answers, as it comes; the caller closes it. */
     InputStream open(String path, String accept) {
-        HttpResponse<InputStream> response =
-                send(request(path).header("Accept", accept).GET(), HttpResponse.BodyHandlers.ofInputStream());
+        HttpRequest request = request(path).header("Accept", accept).GET().build();
+        HttpResponse<InputStream> response = send(() -> http.send(request, HttpResponse.BodyHandlers.ofInputStream()));
         if (response.statusCode() == OK) {
             return response.body();
         }
@@ -137,17 +141,35 @@ public final class AdminClient {
         return token == null ? request : request.header("Authorization", token.authorization());
     }
 
-    private String answer(HttpRequest.Builder request) {
-        HttpResponse<String> response = send(request, HttpResponse.BodyHandlers.ofString());
+    private String answer(HttpRequest.Builder request, Duration total) {
+        HttpResponse<String> response = send(() -> whole(request.build(), total));
         if (response.statusCode() != OK) {
             throw refused(response.statusCode(), response.body());
         }
         return response.body();
     }
 
-    private <T> HttpResponse<T> send(HttpRequest.Builder request, HttpResponse.BodyHandler<T> body) {
+    /** Sends a request whose whole answer has this time: that of a {@link HttpRequest} ends with the answer's head. */
+    private HttpResponse<String> whole(HttpRequest request, Duration total) throws IOException, InterruptedException {
+        CompletableFuture<HttpResponse<String>> call = http.sendAsync(request, HttpResponse.BodyHandlers.ofString());
         try {
-            return http.send(request.build(), body);
+            return call.get(total.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            throw new HttpTimeoutException("no whole answer within " + total.toSeconds() + " s");
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof IOException failure ? failure : new IOException(e.getCause());
+        } finally {
+            call.cancel(true);
+        }
+    }
+
+    private interface Exchange<T> {
+        HttpResponse<T> run() throws IOException, InterruptedException;
+    }
+
+    private <T> HttpResponse<T> send(Exchange<T> exchange) {
+        try {
+            return exchange.run();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new CommandException(ExitCode.FAILED, "interrupted", e);
