@@ -201,7 +201,7 @@ final class Dispatcher {
         DropReason ended = reason == DropReason.NEXT_HOP_UNREACHABLE ? owner.ended() : null;
         drops.drop(ended == null ? reason : ended, packet); // A stream that is over connects to nobody.
         if (ended == null && reason == DropReason.NEXT_HOP_UNREACHABLE) {
-            owner.abort(reason, "its next hop cannot be reached");
+            owner.unreachable();
         } else if (ended == null && nextHops.isOfGateway()) {
             owner.abort(reason, "a packet of its gateway cannot go on");
         }

@@ -15,6 +15,7 @@ import org.tamanoir.sched.LinkPort;
 import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.sched.TurnGate;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.FanOut;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.supervision.Abandoned;
@@ -51,6 +52,9 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
 
     private final Flow flow;
     private final TcpConnector connector;
+    /** How long next hops wait for each other, where that is bounded by {@link FanOut}; null of almost all. */
+    private final @Nullable Duration patience;
+
     private boolean isDrained;
     /** Of the packet in hand. */
     private int proof;
@@ -104,6 +108,8 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
         this.traffic = thread.traffic;
         this.waits = new Waits(this, flow);
         this.memory = new ScratchBuffers(context.pool(), stream, service.thread(), waits::drain);
+        FanOut fanOut = service.getClass().getAnnotation(FanOut.class);
+        this.patience = fanOut == null ? null : Duration.ofMillis(Math.max(1, fanOut.patienceMs()));
         this.connector = new TcpConnector(this);
         this.connections = new Connections<>(connector);
         this.nextHops = new NextHops(context, thread, memory, connections, waits, gateway, hop -> false);
@@ -121,12 +127,12 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
 
     /** Returns a way out over the connection to a next hop. */
     TcpEgress departureTo(TcpConnection nextHop) {
-        return departureTo(nextHop, this::stalled);
+        return new TcpEgress(nextHop, waits, memory, traffic, loop, context, patience, this::stalled);
     }
 
     /** Returns a way out over this connection. */
     TcpEgress departureTo(TcpConnection connection, Consumer<TcpEgress> stalled) {
-        return new TcpEgress(connection, waits, memory, traffic, loop, context, stalled);
+        return new TcpEgress(connection, waits, memory, traffic, loop, context, null, stalled);
     }
 
     @Override
@@ -282,11 +288,48 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
 
     private void stalled(TcpEgress way) {
         LinkPort link = way.starvingLink();
-        if (link == null) {
+        if (link == null && patience != null) {
+            letGo(way, DropReason.NEXT_HOP_STALLED, "it has not taken in time what it was given");
+        } else if (link == null) {
             abort(DropReason.NEXT_HOP_STALLED, "nothing was taken for " + stall().toSeconds() + " s");
         } else {
             starved(link);
         }
+    }
+
+    /** Ends the stream that has lost a next hop; where next hops are by themselves, that one alone. */
+    void lost(TcpEgress way, DropReason reason, String why) {
+        if (patience == null) {
+            abort(reason, "its next hop " + way.connection().remoteAddress() + " " + why);
+        } else {
+            letGo(way, reason, why);
+        }
+    }
+
+    private void letGo(TcpEgress way, DropReason reason, String why) {
+        InetSocketAddress address = way.connection().remoteAddress();
+        LOG.info("{}: next hop {} is let go: {} ({})", thread.name(), address, why, reason);
+        way.reset(reason);
+        connector.rest(address);
+    }
+
+    @Override
+    public void unreachable() {
+        if (patience == null) {
+            abort(DropReason.NEXT_HOP_UNREACHABLE, "its next hop cannot be reached");
+        }
+    }
+
+    /** Returns whether next hops that fail are let rest, by themselves. */
+    boolean isFanOut() {
+        return patience != null;
+    }
+
+    /** Returns how long it is tried to reach a next hop, for which the stream waits. */
+    Duration connectTimeout() {
+        Duration usual = context.config().connectTimeout();
+        Duration bound = patience;
+        return bound == null || bound.compareTo(usual) > 0 ? usual : bound;
     }
 
     private void starved(LinkPort port) {

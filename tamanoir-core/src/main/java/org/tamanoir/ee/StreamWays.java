@@ -59,11 +59,10 @@ final class StreamWays {
             way.countOut();
             if (way.held() > 0) {
                 way.watch();
-                drained &= !way.holdsMemory();
-                TcpConnection connection = way.connection();
-                if (connection.failure() != null) {
-                    lost(connection);
+                if (way.connection().failure() != null) {
+                    lost(way);
                 }
+                drained &= !way.holdsMemory();
             }
         }
         return drained;
@@ -75,10 +74,12 @@ final class StreamWays {
         ways.forEach(TcpEgress::countOut);
     }
 
-    private void lost(TcpConnection connection) {
-        instance.abort(
+    private void lost(TcpEgress way) {
+        TcpConnection connection = way.connection();
+        instance.lost(
+                way,
                 StreamInstance.reasonOf(connection, DropReason.NEXT_HOP_LOST),
-                "its next hop " + connection.remoteAddress() + " was lost: " + connection.failure());
+                "was lost: " + connection.failure());
     }
 
     /**
@@ -94,15 +95,20 @@ final class StreamWays {
         for (int i = 0; i < count; i++) {
             int index = (begin + i) % count;
             TcpEgress way = ways.get(index);
+            if (way.isGone()) {
+                continue;
+            }
             TcpConnection from = way.connection();
             Buffer input = from.input();
             if (input != null && from.end() > from.start() && relay(way, from, input, back)) {
                 firstToReply = index + 1;
             }
             if (from.isInputCut()) {
-                lost(from);
+                lost(way);
             }
-            from.trim();
+            if (!way.isGone()) {
+                from.trim();
+            }
         }
         return repliesSeen != before;
     }
@@ -143,14 +149,14 @@ final class StreamWays {
         back.flush();
         way.relayed(repliesSeen - before, length > 0);
         if (length == Framing.BROKEN) {
-            broken(from, bytes, at);
+            broken(way, from, bytes, at);
         } else {
             from.wantInput(length == Framing.MORE);
         }
         return repliesSeen != before;
     }
 
-    private void broken(TcpConnection from, ByteBuffer bytes, int at) {
+    private void broken(TcpEgress way, TcpConnection from, ByteBuffer bytes, int at) {
         ParseFault fault = Framing.fault(bytes, at);
         int rest = from.end() - at;
         instance.traffic.in(1, rest);
@@ -165,7 +171,7 @@ final class StreamWays {
                 instance.thread.name(),
                 from.remoteAddress(),
                 fault);
-        instance.abort(DropReason.NEXT_HOP_LOST, "its next hop " + from.remoteAddress() + " sent back no ANEP packet");
+        instance.lost(way, DropReason.NEXT_HOP_LOST, "sent back no ANEP packet");
         from.reset();
     }
 
@@ -191,7 +197,11 @@ final class StreamWays {
 
     /** Ends this side towards all next hops. */
     void shutdown() {
-        ways.forEach(each -> each.connection().shutdownOutput());
+        for (TcpEgress each : ways) {
+            if (!each.isGone()) {
+                each.connection().shutdownOutput();
+            }
+        }
     }
 
     /** Returns whether all far sides will know of the end, which with TLS the operating system may not take at once. */

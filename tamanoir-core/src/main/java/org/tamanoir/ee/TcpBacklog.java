@@ -39,6 +39,8 @@ final class TcpBacklog {
     /** Packets that were granted so far, and again when they had left. */
     private long moved;
 
+    private boolean isClosed;
+
     TcpBacklog(
             TcpConnection connection,
             LinkPort port,
@@ -92,6 +94,9 @@ final class TcpBacklog {
 
         @Override
         public @Nullable DropReason again() {
+            if (isClosed) {
+                return DropReason.NEXT_HOP_LOST;
+            }
             if (!offer(packet, trafficClass, turnClass)) {
                 parking.park(packet, this);
             }
@@ -201,6 +206,7 @@ final class TcpBacklog {
 
     /** Forgets all that has not left. */
     void close() {
+        isClosed = true;
         forsake();
         waiting = 0;
         grantedPackets = 0;

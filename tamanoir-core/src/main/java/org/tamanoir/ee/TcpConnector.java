@@ -3,6 +3,8 @@ package org.tamanoir.ee;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,9 +23,26 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
     /** Between attempts to reach a next hop that refuses. */
     private static final Duration RETRY = Duration.ofMillis(200);
 
+    /** Until a next hop that was let go is tried again; each time twice as long. */
+    private static final Duration FIRST_REST = Duration.ofSeconds(1);
+
+    private static final Duration LONGEST_REST = Duration.ofMinutes(1);
+    private static final int MAX_RESTS = 4096;
+
     private final StreamInstance instance;
     private final NodeContext context;
     private @Nullable Attempt attempt;
+    private final Map<InetSocketAddress, Rest> rests = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<InetSocketAddress, Rest> eldest) {
+            return size() > MAX_RESTS;
+        }
+    };
+
+    /** Until when a next hop is not asked for a connection, and for how long that is. */
+    private record Rest(long untilNs, long waitNs) {}
 
     TcpConnector(StreamInstance instance) {
         this.instance = instance;
@@ -34,7 +53,7 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
     private final class Attempt {
         final InetSocketAddress address;
         final @Nullable TlsContext tls;
-        final Duration timeout = context.config().connectTimeout();
+        final Duration timeout = instance.connectTimeout();
         long deadlineNs = nowNs() + timeout.toNanos();
         /** Null between attempts. */
         @Nullable
@@ -95,6 +114,9 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
             if (isRefused || nowNs() - deadlineNs >= 0) {
                 LOG.info("{}: next hop {} not reached: {}", instance.thread.name(), address, failure);
                 attempt = null;
+                if (instance.isFanOut()) {
+                    rest(address);
+                }
             } else {
                 comeBackAfter(RETRY);
             }
@@ -106,6 +128,21 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
         }
     }
 
+    /** Has a next hop not be asked for a connection for a time: who wants one finds that it cannot be reached. */
+    void rest(InetSocketAddress address) {
+        Rest before = rests.remove(address);
+        long waitNs = FIRST_REST.toNanos();
+        if (before != null && nowNs() - before.untilNs() <= before.waitNs()) {
+            waitNs = Math.min(LONGEST_REST.toNanos(), 2 * before.waitNs());
+        }
+        rests.put(address, new Rest(nowNs() + waitNs, waitNs));
+    }
+
+    private boolean isResting(InetSocketAddress address) {
+        Rest rest = rests.get(address);
+        return rest != null && nowNs() - rest.untilNs() < 0;
+    }
+
     private long nowNs() {
         return context.platform().nanoTime();
     }
@@ -113,6 +150,9 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
     @Override
     public @Nullable TcpEgress connect(InetSocketAddress address, boolean isTls) {
         Attempt going = attempt;
+        if (going == null && isResting(address)) {
+            return null;
+        }
         if (going == null) {
             TlsContext tls = isTls ? context.tls().context() : null;
             if (instance.isOver() || (isTls && tls == null)) {

@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
@@ -46,10 +47,17 @@ final class TcpEgress implements Connections.Way, Egress.Runs {
     /** Null while the connection goes over no link that is scheduled. */
     private @Nullable TcpBacklog backlog;
 
+    /** Progress is what the far side has taken whole, not each byte. */
+    private final boolean isWatchedByBatch;
+
     private final ProgressWatch stall;
     private final ProgressWatch linger;
 
-    /** @param stalled follows when the far side takes nothing of what waits, or its link grants nothing, for the stall time */
+    /**
+     * @param patience null: the stall time, in which the far side has to take a part of what waits, or its link to grant
+     *     something; else the time in which it has to take all that it was given at once
+     * @param stalled follows when it does not
+     */
     TcpEgress(
             TcpConnection connection,
             NextHops.Parking parking,
@@ -57,6 +65,7 @@ final class TcpEgress implements Connections.Way, Egress.Runs {
             Traffic traffic,
             IoLoop loop,
             NodeContext context,
+            @Nullable Duration patience,
             Consumer<TcpEgress> stalled) {
         this.connection = connection;
         this.parking = parking;
@@ -65,8 +74,9 @@ final class TcpEgress implements Connections.Way, Egress.Runs {
         this.loop = loop;
         this.context = context;
         this.runs = new WriteCoalescer(memory, connection::write);
-        this.stall = new ProgressWatch(
-                loop, context.config().stallTimeout(), this::isWaiting, this::progress, () -> stalled.accept(this));
+        this.isWatchedByBatch = patience != null;
+        Duration stallTime = patience == null ? context.config().stallTimeout() : patience;
+        this.stall = new ProgressWatch(loop, stallTime, this::isWaiting, this::progress, () -> stalled.accept(this));
         this.linger = new ProgressWatch(
                 loop, context.config().lingerTimeout(), () -> !isHeldBack, () -> replies, () -> isQuiet = true);
         connection.ownedBy(memory.owner());
@@ -139,7 +149,7 @@ final class TcpEgress implements Connections.Way, Egress.Runs {
     private long progress() {
         TcpBacklog queue = backlog;
         long moved = queue == null ? movedPackets : movedPackets + queue.moved();
-        return moved << 32 ^ connection.pendingBytes();
+        return isWatchedByBatch ? moved : moved << 32 ^ connection.pendingBytes();
     }
 
     /** Returns the link for whose grant alone packets wait; null when they wait for the far side. */
@@ -276,8 +286,16 @@ final class TcpEgress implements Connections.Way, Egress.Runs {
         }
     }
 
+    /** Returns whether its connection is closed on this side. */
+    boolean isGone() {
+        return closed;
+    }
+
     /** Returns whether the far side has ended, and all its whole packets have been taken. */
     boolean hasEnded() {
+        if (closed) {
+            return true;
+        }
         Buffer input = connection.input();
         boolean waiting = input != null && Framing.next(input.nio(), connection.start(), connection.end()) > 0;
         return !waiting && (connection.inputEnded() || connection.failure() != null);

@@ -6,6 +6,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.service.Amplifier;
 import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
+import org.tamanoir.service.FanOut;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.SizeEffect;
@@ -25,9 +26,11 @@ import org.tamanoir.service.Verdict;
  * </table>
  *
  * <p>Counters: {@code packets}, {@code copies}, {@code withheld} (copies that a drop precedence kept from a receiver). Drops:
- * {@code no receiver}. All but the last copy of a packet count as made. Over TCP a receiver that does not read holds up the
- * stream, and so the others; over UDP it costs them nothing.
+ * {@code no receiver}. All but the last copy of a packet count as made. Over TCP the others wait for a receiver that is slow, five
+ * seconds at most: one that has not taken then what it was given, is lost, or cannot be reached, is let go alone, and
+ * tried again later ({@link FanOut}). Over UDP it costs them nothing.
  */
+@FanOut
 @ChangesSize(SizeEffect.GROWS)
 public final class Reflect extends Service implements Amplifier {
     private static final int MAX_RECEIVERS = 4096;

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.service.FanOut;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.testkit.ServiceHarness;
@@ -45,6 +46,12 @@ class ReflectTest {
                 .allSatisfy(packet -> assertThat(packet.destination()).isEqualTo(Packets.address("10.0.2.7")));
         assertThat(harness.counters()).containsEntry("packets", 1L).containsEntry("copies", 3L);
         Packets.assertWellFormed(harness.packets());
+    }
+
+    /** What that does over TCP shows FanOutTest. */
+    @Test
+    void noReceiverWaitsForGoodForAnother() {
+        assertThat(Reflect.class.getAnnotation(FanOut.class).patienceMs()).isPositive();
     }
 
     @Test

@@ -1,0 +1,19 @@
+package org.tamanoir.service;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Says of a {@link Service} that the next hops of a TCP stream are receivers of copies, none of which the others are to
+ * wait for: one that is lost, cannot be reached, or is behind for too long is let go alone. What waits for it is dropped,
+ * its connection is reset, since it lacks packets then, and a new one is tried later. For all other services that is the
+ * end of the stream.
+ */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+public @interface FanOut {
+    /** The time in which a receiver has to take what is given to it at once, in ms, 256 KiB and the longest packet at most. */
+    int patienceMs() default 5_000;
+}

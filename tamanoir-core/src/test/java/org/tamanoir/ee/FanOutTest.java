@@ -1,0 +1,128 @@
+package org.tamanoir.ee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.ee.TestServices.define;
+import static org.tamanoir.ee.TestServices.packets;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.tamanoir.accounting.DropReason;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.client.AnepSender;
+import org.tamanoir.routing.NextHop;
+import org.tamanoir.routing.NextHop.Transport;
+import org.tamanoir.routing.Prefix;
+import org.tamanoir.routing.Route;
+import org.tamanoir.service.FanOut;
+import org.tamanoir.service.Service;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.traffic.TrafficSnapshot;
+
+/** Receivers of copies of a TCP stream, of which one fails: the others get everything. */
+class FanOutTest extends TcpNodeTesting {
+    /** Together far more than sockets hold. */
+    private static final int PACKETS = 400;
+
+    private static final int PACKET_BYTES = 60_000;
+
+    /** Sends each packet to all of these. */
+    @FanOut(patienceMs = 200)
+    private static final class Copies extends Service {
+        private final List<InetSocketAddress> receivers;
+
+        Copies(List<InetSocketAddress> receivers) {
+            this.receivers = receivers;
+        }
+
+        @Override
+        public Verdict process(Packet packet) {
+            for (InetSocketAddress each : receivers.subList(1, receivers.size())) {
+                emitTo(each.getAddress(), each.getPort(), packet);
+            }
+            return forwardTo(receivers.get(0).getAddress(), receivers.get(0).getPort());
+        }
+    }
+
+    /** Sends a stream to all of these, and returns the node. */
+    private TestNode send(InetSocketAddress... receivers) throws Exception {
+        ServiceDefinition copies = define("copies", () -> new Copies(List.of(receivers)));
+        TestNode node = node(copies);
+        node.routes.add(
+                new Route(Prefix.parse("127.0.0.0/8"), new NextHop(null, 0, Transport.SAME, NextHop.Kind.HOST)));
+        try (AnepSender sender = sender(node)) {
+            for (int i = 0; i < PACKETS; i++) {
+                sender.send(packets("copies"), ByteBuffer.allocate(PACKET_BYTES).putInt(0, i));
+            }
+            sender.finish();
+        }
+        return node;
+    }
+
+    private static void assertWhole(TestSink sink) {
+        sink.await(PACKETS);
+        sink.awaitEnds();
+        assertThat(sink.numbers()).isEqualTo(IntStream.range(0, PACKETS).boxed().toList());
+    }
+
+    @Test
+    void oneThatNeverReadsIsLetGoAlone() throws Exception {
+        TestSink first = sink();
+        TestSink second = sink();
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            TestNode node = send(first.address(), (InetSocketAddress) silent.getLocalSocketAddress(), second.address());
+            assertWhole(first);
+            assertWhole(second);
+            node.settle();
+            assertThat(node.traffic().drops()).containsKey(DropReason.NEXT_HOP_STALLED);
+        }
+    }
+
+    @Test
+    void theReceiverOfThePacketItselfMayBeTheOne() throws Exception {
+        TestSink other = sink();
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            send((InetSocketAddress) silent.getLocalSocketAddress(), other.address());
+            assertWhole(other);
+        }
+    }
+
+    @Test
+    void oneThatCannotBeReachedIsLetGoAlone() throws Exception {
+        TestSink first = sink();
+        TestSink second = sink();
+        TestNode node = send(first.address(), nobody(), second.address());
+        assertWhole(first);
+        assertWhole(second);
+        node.settle();
+        TrafficSnapshot now = node.traffic();
+        assertThat(now.drops()).containsEntry(DropReason.NEXT_HOP_UNREACHABLE, (long) PACKETS);
+    }
+
+    @Test
+    void oneThatBreaksIsLetGoAlone() throws Exception {
+        TestSink first = sink();
+        TestSink second = sink();
+        try (ServerSocket broken = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Thread breaking = new Thread(() -> {
+                try (Socket once = broken.accept()) {
+                    once.getInputStream().readNBytes(100_000);
+                    once.setSoLinger(true, 0);
+                } catch (java.io.IOException e) {
+                    throw new java.io.UncheckedIOException(e);
+                }
+            });
+            breaking.start();
+            send(first.address(), (InetSocketAddress) broken.getLocalSocketAddress(), second.address());
+            assertWhole(first);
+            assertWhole(second);
+            breaking.join();
+        }
+    }
+}
