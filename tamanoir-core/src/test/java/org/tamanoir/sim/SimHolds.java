@@ -39,7 +39,7 @@ final class SimHolds {
         Suspension held = holding.apply(Duration.ofMillis(1 + simulation.random.nextInt(300)));
         taken.put(content.number(), Verdict.HELD);
         int lot = simulation.random.nextInt(12);
-        if (lot == 0) {
+        if (lot == 0 || lot == 5) {
             say(content, held);
         } else if (lot > 1) {
             simulation.at(simulation.random.nextInt(lot < 4 ? 400_000_000 : 20_000_000), () -> say(content, held));
@@ -47,7 +47,7 @@ final class SimHolds {
         if (lot % 4 == 2) {
             simulation.at(simulation.random.nextInt(20_000_000), () -> say(content, held));
         }
-        return lot == 5 ? Verdict.DROP : Verdict.HELD;
+        return lot == 5 ? Verdict.DROP : Verdict.HELD; // What was said first counts.
     }
 
     private void say(Content content, Suspension held) {
