@@ -2,6 +2,8 @@ package org.tamanoir.preemption;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,14 +11,16 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
-import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.FrameNode;
 import org.objectweb.asm.tree.IincInsnNode;
 import org.objectweb.asm.tree.InsnList;
+import org.objectweb.asm.tree.InsnNode;
 import org.objectweb.asm.tree.IntInsnNode;
 import org.objectweb.asm.tree.JumpInsnNode;
 import org.objectweb.asm.tree.LabelNode;
@@ -40,7 +44,9 @@ import org.objectweb.asm.tree.VarInsnNode;
  *       finally} for instance, run until they meet a checkpoint.
  * </ul>
  *
- * <p>Every cycle in the code has a jump backward that spans all of it, or a handler before what it covers.
+ * <p>Every cycle in the code has a jump backward that spans all of it, or a handler before what it covers; what class files
+ * made by hand have besides, {@link StopProof} and {@link MonitorProof} find, and this refuses. Finalizers are emptied: they would run on a thread
+ * of the JVM's, where nobody stops them.
  *
  * <p>Thread contract: any thread.
  */
@@ -67,7 +73,7 @@ public final class Checkpoints {
             "java/nio/ByteBuffer");
 
     private static final Set<String> LONG_NAMES =
-            Set.of("allocate", "allocateDirect", "compact", "hashCode", "toString");
+            Set.of("allocate", "allocateDirect", "compact", "hashCode", "toString", "wait");
     private static final Set<String> SHORT_OF_STRING = Set.of("charAt", "isEmpty", "length");
 
     private final MethodNode method;
@@ -75,11 +81,18 @@ public final class Checkpoints {
     private final boolean hasFrames;
     /** Where each instruction stands that the method had. */
     private final Map<AbstractInsnNode, Integer> places = new IdentityHashMap<>();
+    /** Places that a handler covers. */
+    private final BitSet covered = new BitSet();
+    /** Places where a handler begins. */
+    private final BitSet handlers = new BitSet();
     /** Loops that end in a conditional jump, behind the method's own code. */
     private final InsnList tail = new InsnList();
+    /** The checkpoints that were put in; what the method calls itself is not among them. */
+    private final Set<AbstractInsnNode> polls = identitySet();
+    /** Jumps back that a count allows {@link #STRIP} times between two checkpoints. */
+    private final Set<AbstractInsnNode> counted = identitySet();
 
     private final int rounds;
-    private boolean counts;
 
     private Checkpoints(MethodNode method, boolean hasFrames) {
         this.method = method;
@@ -89,6 +102,14 @@ public final class Checkpoints {
         for (AbstractInsnNode each : code) {
             places.put(each, places.size());
         }
+        for (TryCatchBlockNode block : method.tryCatchBlocks) {
+            covered.set(place(block.start), place(block.end));
+            handlers.set(place(block.handler));
+        }
+    }
+
+    private static Set<AbstractInsnNode> identitySet() {
+        return Collections.newSetFromMap(new IdentityHashMap<>());
     }
 
     private int place(AbstractInsnNode instruction) {
@@ -96,37 +117,83 @@ public final class Checkpoints {
     }
 
     /**
-     * Returns a class file with checkpoints.
+     * Returns a class file with checkpoints. Takes memory for one of its methods at a time, beside the class files.
      *
      * @throws UnfitClassException if it cannot get them
      */
     public static byte[] put(byte[] classFile) throws UnfitClassException {
         try {
             ClassReader reader = new ClassReader(classFile);
-            ClassNode type = new ClassNode();
-            reader.accept(type, ClassReader.EXPAND_FRAMES);
-            boolean hasFrames = (type.version & 0xffff) >= Opcodes.V1_6;
-            for (MethodNode method : type.methods) {
-                new Checkpoints(method, hasFrames).put();
-            }
             ClassWriter writer = new ClassWriter(reader, 0);
-            type.accept(writer);
+            reader.accept(new Methods(writer), ClassReader.EXPAND_FRAMES);
             return writer.toByteArray();
         } catch (
                 RuntimeException e) { // As the library says that it cannot read a class, or that a method is too large.
             throw new UnfitClassException(String.valueOf(e.getMessage() == null ? e : e.getMessage()));
+        } catch (StackOverflowError e) { // The library reads annotations of code by recursion.
+            throw new UnfitClassException("annotations of its code are nested too deeply");
         }
     }
 
-    private void put() throws UnfitClassException {
-        for (TryCatchBlockNode block : method.tryCatchBlocks) {
-            handle(block);
+    /** Passes a class on with checkpoints in its methods, one after the other. */
+    private static final class Methods extends ClassVisitor {
+        private boolean hasFrames;
+
+        Methods(ClassWriter to) {
+            super(Opcodes.ASM9, to);
         }
+
+        @Override
+        public void visit(
+                int version,
+                int access,
+                String name,
+                @Nullable String signature,
+                @Nullable String superName,
+                String @Nullable [] interfaces) {
+            hasFrames = (version & 0xffff) >= Opcodes.V1_6;
+            super.visit(version, access, name, signature, superName, interfaces);
+        }
+
+        @Override
+        public MethodVisitor visitMethod(
+                int access,
+                String name,
+                String descriptor,
+                @Nullable String signature,
+                String @Nullable [] exceptions) {
+            MethodVisitor to = super.visitMethod(access, name, descriptor, signature, exceptions);
+            return new MethodNode(Opcodes.ASM9, access, name, descriptor, signature, exceptions) {
+                @Override
+                public void visitEnd() {
+                    if (name.equals("finalize") && descriptor.equals("()V")) {
+                        empty(this);
+                    } else {
+                        new Checkpoints(this, hasFrames).put();
+                    }
+                    accept(to);
+                }
+            };
+        }
+    }
+
+    /** Leaves a method that returns, if it has code: of a finalizer that does the JVM takes no note. */
+    private static void empty(MethodNode method) {
+        if (method.instructions.size() > 0) {
+            method.instructions.clear();
+            method.instructions.add(new InsnNode(Opcodes.RETURN));
+            method.tryCatchBlocks.clear();
+            method.localVariables = null;
+            method.visibleLocalVariableAnnotations = null;
+            method.invisibleLocalVariableAnnotations = null;
+        }
+    }
+
+    private void put() {
         for (AbstractInsnNode each : code.toArray()) {
             int opcode = each.getOpcode();
             if (opcode == Opcodes.JSR || opcode == Opcodes.RET) {
-                throw new UnfitClassException(
-                        "method " + method.name + " has subroutines; compile it with --release 7 or later");
+                throw unfit("has subroutines; compile it with --release 7 or later");
             }
             if (each instanceof JumpInsnNode jump && isBehind(jump, jump.label)) {
                 turnBack(jump);
@@ -135,11 +202,13 @@ public final class Checkpoints {
                 code.insertBefore(each, poll());
             }
         }
+        method.tryCatchBlocks.removeIf(this::coversNothingElse);
+        method.tryCatchBlocks.forEach(this::handle);
         InsnList entry = new InsnList();
         if (code.size() > 0) {
             entry.add(poll());
         }
-        if (counts) {
+        if (!counted.isEmpty()) {
             code.add(tail);
             for (AbstractInsnNode each : code) {
                 if (each instanceof FrameNode frame) {
@@ -152,14 +221,25 @@ public final class Checkpoints {
             method.maxStack++;
         }
         code.insert(entry);
+        ControlFlow flow = new ControlFlow(method);
+        if (!new StopProof(flow, polls, counted).holds()) {
+            throw unfit("has exception handlers that cover themselves or each other, so that it goes round by throwing,"
+                    + " as no compiler of Java makes it");
+        }
+        if (!new MonitorProof(method, flow).holds()) {
+            throw unfit("enters monitors that it does not leave, or at more than " + MonitorProof.MAX_ENTERED
+                    + " places; leave each in the block that entered it");
+        }
     }
 
-    private static MethodInsnNode poll() {
-        return new MethodInsnNode(Opcodes.INVOKESTATIC, OWNER, "poll", "()V", false);
+    private IllegalArgumentException unfit(String why) {
+        return new IllegalArgumentException("method " + method.name + " " + why);
     }
 
-    private static boolean isPoll(AbstractInsnNode call) {
-        return call instanceof MethodInsnNode named && named.owner.equals(OWNER);
+    private MethodInsnNode poll() {
+        MethodInsnNode made = new MethodInsnNode(Opcodes.INVOKESTATIC, OWNER, "poll", "()V", false);
+        polls.add(made);
+        return made;
     }
 
     private boolean isBehind(AbstractInsnNode jump, LabelNode target) {
@@ -170,27 +250,36 @@ public final class Checkpoints {
         return isBehind(choice, other) || targets.stream().anyMatch(each -> isBehind(choice, each));
     }
 
-    /** Puts a checkpoint where a handler begins that must not go on, or that could go round without a jump. */
-    private void handle(TryCatchBlockNode block) throws UnfitClassException {
+    /**
+     * Ends what a handler covers where it begins itself, if all that it covers of itself is giving a monitor back. Compilers
+     * of Java cover that, so that nobody's {@code Thread.stop} comes between; a monitor that is none would go round there.
+     *
+     * @return whether nothing is left that it covers
+     */
+    private boolean coversNothingElse(TryCatchBlockNode block) {
         int handler = place(block.handler);
-        if (handler < place(block.end) && handler >= place(block.start)) {
-            for (AbstractInsnNode each = block.handler; each != block.end; each = each.getNext()) {
-                int opcode = each.getOpcode();
-                if (opcode >= 0
-                        && opcode != Opcodes.ASTORE
-                        && opcode != Opcodes.ALOAD
-                        && opcode != Opcodes.MONITOREXIT) {
-                    throw new UnfitClassException("method " + method.name
-                            + " has an exception handler that covers itself, as no compiler of Java makes it");
-                }
+        if (block.type != null || handler >= place(block.end) || handler < place(block.start)) {
+            return false;
+        }
+        for (AbstractInsnNode each = block.handler; each != block.end; each = each.getNext()) {
+            int opcode = each.getOpcode();
+            if (opcode >= 0 && opcode != Opcodes.ASTORE && opcode != Opcodes.ALOAD && opcode != Opcodes.MONITOREXIT) {
+                return false;
             }
-        } else if (handler < place(block.start)
+        }
+        block.end = block.handler;
+        return handler == place(block.start);
+    }
+
+    /** Puts a checkpoint where a handler begins that must not go on, or that could go round without a jump. */
+    private void handle(TryCatchBlockNode block) {
+        if (place(block.handler) < place(block.start)
                 || block.type != null && CAUGHT.contains(block.type) && !closes(block)) {
             AbstractInsnNode first = block.handler;
             while (first.getOpcode() < 0) {
                 first = first.getNext();
             }
-            if (!isPoll(first)) {
+            if (!polls.contains(first)) {
                 code.insertBefore(first, poll());
             }
         }
@@ -214,7 +303,6 @@ public final class Checkpoints {
             code.insertBefore(jump, poll());
         } else if (jump.getOpcode() == Opcodes.GOTO) {
             code.insertBefore(jump, countdown(jump.label));
-            counts = true;
         } else {
             turnBackByTail(jump);
         }
@@ -229,7 +317,7 @@ public final class Checkpoints {
     private void turnBackByTail(JumpInsnNode jump) {
         LabelNode target = jump.label;
         FrameNode frame = frameAt(target);
-        if (isCovered(jump) || hasFrames && frame == null) {
+        if (covered.get(place(jump)) || hasFrames && frame == null) {
             code.insertBefore(jump, poll());
             return;
         }
@@ -246,7 +334,6 @@ public final class Checkpoints {
         tail.add(countdown(target));
         tail.add(new JumpInsnNode(Opcodes.GOTO, target));
         jump.label = detour;
-        counts = true;
     }
 
     private static @Nullable FrameNode frameAt(LabelNode label) {
@@ -257,16 +344,13 @@ public final class Checkpoints {
         return each instanceof FrameNode frame ? frame : null;
     }
 
-    private boolean isCovered(AbstractInsnNode instruction) {
-        int at = place(instruction);
-        return method.tryCatchBlocks.stream().anyMatch(block -> place(block.start) < at && at < place(block.end));
-    }
-
     private InsnList countdown(LabelNode loop) {
         InsnList made = new InsnList();
+        JumpInsnNode again = new JumpInsnNode(Opcodes.IFGT, loop);
+        counted.add(again);
         made.add(new IincInsnNode(rounds, -1));
         made.add(new VarInsnNode(Opcodes.ILOAD, rounds));
-        made.add(new JumpInsnNode(Opcodes.IFGT, loop));
+        made.add(again);
         made.add(poll());
         made.add(new IntInsnNode(Opcodes.SIPUSH, STRIP));
         made.add(new VarInsnNode(Opcodes.ISTORE, rounds));
@@ -314,16 +398,15 @@ public final class Checkpoints {
 
     /** Returns whether a round may throw and catch, which walks the thread's stack: microseconds where that is deep. */
     private boolean catches(JumpInsnNode jump) {
-        return method.tryCatchBlocks.stream()
-                .mapToInt(block -> place(block.handler))
-                .anyMatch(handler -> place(jump.label) <= handler && handler < place(jump));
+        int next = handlers.nextSetBit(place(jump.label));
+        return next >= 0 && next < place(jump);
     }
 
-    private static boolean isShort(MethodInsnNode call) {
+    private boolean isShort(MethodInsnNode call) {
         if (call.owner.equals("java/lang/String")) {
             return SHORT_OF_STRING.contains(call.name);
         }
-        return isPoll(call)
+        return polls.contains(call)
                 || SHORT_OWNERS.contains(call.owner)
                         && !LONG_NAMES.contains(call.name)
                         && !call.desc.endsWith(")Ljava/lang/String;")

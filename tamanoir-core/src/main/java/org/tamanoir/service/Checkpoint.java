@@ -46,12 +46,22 @@ public final class Checkpoint {
         }
     }
 
-    /** Names who is asked at the calling thread's checkpoints from now on; null = nobody. For the node. */
-    public static void keep(@Nullable Keeper keeper) {
-        if (keeper == null) {
+    /**
+     * Names who is asked at the calling thread's checkpoints from now on. For the node; a service cannot name another.
+     *
+     * @throws IllegalStateException if the thread has one already
+     */
+    public static void keep(Keeper keeper) {
+        if (KEEPER.get() != null) {
+            throw new IllegalStateException("another keeper is asked at the checkpoints of this thread");
+        }
+        KEEPER.set(keeper);
+    }
+
+    /** Has the calling thread ask nobody any more, if this is who it asks. For the node. */
+    public static void release(Keeper keeper) {
+        if (KEEPER.get() == keeper) {
             KEEPER.remove();
-        } else {
-            KEEPER.set(keeper);
         }
     }
 

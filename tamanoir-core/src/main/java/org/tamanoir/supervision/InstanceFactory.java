@@ -191,7 +191,7 @@ public final class InstanceFactory implements AutoCloseable {
             try {
                 make();
             } finally {
-                Checkpoint.keep(null);
+                Checkpoint.release(this);
                 remind(false);
                 forsake();
             }

@@ -136,6 +136,9 @@ class CheckpointsTest {
                 "static Object run() { try { while (true) { } } finally { while (true) { sink++; } } }",
                 "static Object run() { try { while (true) { } } catch (Error e) { while (true) { } } }",
                 "static Object run() { synchronized (Code.class) { while (true) { sink++; } } }",
+                "static Object run() { Object a = new Object(); while (true) { try { synchronized (a) { sink++; synchronized (Code.class) {"
+                        + " f(); } } } catch (Exception e) { sink--; } catch (Throwable t) { sink--; } finally { sink++; } } }"
+                        + " static void f() { throw new IllegalStateException(); }",
                 "static synchronized Object run() { do { sink++; } while (sink != 0 || sink == 0); return 1; }",
                 "static Object run() { for (Iterator<Integer> i = forever(); i.hasNext(); ) i.next(); return 1; }"
                         + " static Iterator<Integer> forever() { return new Iterator<Integer>() {"
@@ -195,16 +198,17 @@ class CheckpointsTest {
         Class<?> type = compiled("static Object run() { int caught = 0; for (int i = 0; i < 100; i++) {"
                 + " try { sink = 1 / sink; } catch (ArithmeticException e) { caught++; } } return caught; }");
         AtomicInteger passed = new AtomicInteger();
-        Checkpoint.keep(() -> {
+        Checkpoint.Keeper counts = () -> {
             passed.incrementAndGet();
             return null;
-        });
+        };
+        Checkpoint.keep(counts);
         Checkpoint.want(this, true);
         try {
             assertThat(call(type, "run")).isEqualTo(100);
         } finally {
             Checkpoint.want(this, false);
-            Checkpoint.keep(null);
+            Checkpoint.release(counts);
         }
         assertThat(passed).hasValueGreaterThanOrEqualTo(100);
     }
@@ -337,6 +341,6 @@ class CheckpointsTest {
         type.visitEnd();
         assertThatThrownBy(() -> Checkpoints.put(type.toByteArray()))
                 .isInstanceOf(UnfitClassException.class)
-                .hasMessageContaining("covers itself");
+                .hasMessageContaining("cover themselves");
     }
 }
