@@ -1,9 +1,11 @@
 package org.tamanoir.deploy;
 
 import com.google.common.hash.Hashing;
-import com.google.common.io.MoreFiles;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.ref.WeakReference;
+import java.nio.file.Files;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -11,7 +13,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.preemption.Checkpoints;
+import org.tamanoir.preemption.ClassAnnotations;
 import org.tamanoir.preemption.UnfitClassException;
+import org.tamanoir.service.ChangesSize;
+import org.tamanoir.service.ControlledBy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.SizeEffect;
@@ -54,6 +59,13 @@ public final class LoadedService implements AutoCloseable {
      */
     static LoadedService load(ServicePackage code, long maxUnpackedBytes, CheckpointPolicy checkpoints)
             throws CodeRefusedException {
+        return load(code, maxUnpackedBytes, checkpoints, JarReading.IN_HEAP);
+    }
+
+    /** Does the same in other memory. */
+    static LoadedService load(
+            ServicePackage code, long maxUnpackedBytes, CheckpointPolicy checkpoints, JarReading reading)
+            throws CodeRefusedException {
         Manifest manifest = code.manifest();
         String label = manifest.id().toString();
         if (!manifest.levels().contains(Manifest.JVM)) {
@@ -62,42 +74,96 @@ public final class LoadedService implements AutoCloseable {
                     "its levels " + manifest.levels() + " lack " + Manifest.JVM
                             + ", where every service says what other levels do");
         }
-        JarContents jar = JarContents.of(verified(code), label, maxUnpackedBytes);
-        if (checkpoints == CheckpointPolicy.REQUIRED) {
-            requireCheckpoints(jar, label);
-        }
-        ServiceClassLoader loader = new ServiceClassLoader(label, jar, checkpoints);
+        return reading.read(label, () -> {
+            reading.require(manifest.jarBytes(), label, "its jar");
+            JarContents jar = JarContents.of(verified(code), label, maxUnpackedBytes, reading);
+            reading.require(Checkpoints.memory(jar.largestClassBytes()), label, "its largest class");
+            if (checkpoints == CheckpointPolicy.REQUIRED) {
+                requireCheckpoints(jar, label);
+            }
+            ServiceClassLoader loader = new ServiceClassLoader(label, jar, checkpoints);
+            String main = "class " + manifest.mainClass();
+            return JarReading.blaming(label, main, () -> new LoadedService(code, live(manifest, label, jar, loader)));
+        });
+    }
+
+    private static Live live(Manifest manifest, String label, JarContents jar, ServiceClassLoader loader)
+            throws CodeRefusedException {
         try {
             Class<?> type = Class.forName(manifest.mainClass(), false, loader);
-            if (type.getClassLoader() != loader) {
-                throw new IllegalArgumentException("class " + type.getName() + " is not of its own jar");
+            byte[] file = jar.entries().get(ServiceClassLoader.fileOf(manifest.mainClass()));
+            if (type.getClassLoader() != loader || file == null) {
+                throw notAService(label, "class " + type.getName() + " is not of its own jar");
             }
-            return new LoadedService(
-                    code,
-                    new Live(loader, ServiceFactory.of(type), ServiceFactory.controls(type), SizeEffect.of(type)));
+            // Not by reflection, which may initialise classes of the jar.
+            ClassAnnotations says = ClassAnnotations.read(file);
+            return new Live(
+                    loader,
+                    maker(label, () -> ServiceFactory.of(type)),
+                    controls(label, type, says.value(ControlledBy.class)),
+                    sizes(label, says.value(ChangesSize.class)));
         } catch (ClassNotFoundException e) {
             throw notAService(label, "its jar lacks the main class " + manifest.mainClass());
-        } catch (LinkageError e) {
-            throw notAService(label, "class " + manifest.mainClass() + " cannot be loaded: " + e);
+        } catch (UnfitClassException e) {
+            throw notAService(label, "class " + manifest.mainClass() + " cannot be read: " + e.getMessage());
+        }
+    }
+
+    private static @Nullable Supplier<ServiceControl> controls(String label, Class<?> service, @Nullable String name)
+            throws CodeRefusedException {
+        if (name == null) {
+            return null;
+        }
+        return JarReading.blaming(label, "class " + OneLine.quoted(name) + ", its control,", () -> {
+            try {
+                Class<?> type = Class.forName(name, false, service.getClassLoader());
+                return maker(label, () -> ServiceFactory.controls(service, type));
+            } catch (ClassNotFoundException e) {
+                throw notAService(label, "its jar lacks the class " + OneLine.quoted(name) + ", its control");
+            }
+        });
+    }
+
+    /** Returns what the factory says, or refuses for its reason. */
+    private static <T> T maker(String label, Supplier<T> factory) throws CodeRefusedException {
+        try {
+            return factory.get();
         } catch (IllegalArgumentException e) {
             throw notAService(label, String.valueOf(e.getMessage()));
         }
     }
 
+    private static SizeEffect sizes(String label, @Nullable String name) throws CodeRefusedException {
+        for (SizeEffect each : SizeEffect.values()) {
+            if (name == null || each.name().equals(name)) {
+                return name == null ? SizeEffect.KEEPS : each;
+            }
+        }
+        throw notAService(
+                label,
+                "its ChangesSize says " + OneLine.quoted(String.valueOf(name)) + ", which is none of "
+                        + Arrays.toString(SizeEffect.values()));
+    }
+
     /** Refuses a jar before any of its code runs, though its classes are loaded when they are wanted. */
     private static void requireCheckpoints(JarContents jar, String label) throws CodeRefusedException {
         for (Map.Entry<String, byte[]> entry : jar.entries().entrySet()) {
-            if (ServiceJar.isClass(entry.getKey()) && ServiceClassLoader.defines(entry.getKey())) {
-                try {
-                    Checkpoints.put(entry.getValue());
-                } catch (UnfitClassException e) {
-                    throw new CodeRefusedException(
-                            Refusal.NOT_A_SERVICE,
-                            label + ": " + OneLine.quoted(entry.getKey()) + " gets no checkpoints: "
-                                    + OneLine.quoted(String.valueOf(e.getMessage()))
-                                    + "; compile it anew, or let it run without by 'deploy.checkpoints: preferred'");
-                }
+            String name = entry.getKey();
+            if (ServiceJar.isClass(name) && ServiceClassLoader.defines(name)) {
+                JarReading.blaming(label, OneLine.quoted(name), () -> withCheckpoints(label, name, entry.getValue()));
             }
+        }
+    }
+
+    private static byte[] withCheckpoints(String label, String name, byte[] file) throws CodeRefusedException {
+        try {
+            return Checkpoints.put(file);
+        } catch (UnfitClassException e) {
+            throw new CodeRefusedException(
+                    Refusal.NOT_A_SERVICE,
+                    label + ": " + OneLine.quoted(name) + " gets no checkpoints: "
+                            + OneLine.quoted(String.valueOf(e.getMessage()))
+                            + "; compile it anew, or let it run without by 'deploy.checkpoints: preferred'");
         }
     }
 
@@ -109,11 +175,10 @@ public final class LoadedService implements AutoCloseable {
     private static byte[] verified(ServicePackage code) throws CodeRefusedException {
         Manifest manifest = code.manifest();
         String remedy = "; have it fetched again";
-        try {
-            byte[] bytes = MoreFiles.asByteSource(code.jar())
-                    .slice(0, manifest.jarBytes() + 1)
-                    .read();
-            if (Hashing.sha256().hashBytes(bytes).toString().equals(manifest.jarSha256())) {
+        byte[] bytes = new byte[Math.toIntExact(manifest.jarBytes())];
+        try (InputStream file = Files.newInputStream(code.jar())) {
+            boolean isWhole = file.readNBytes(bytes, 0, bytes.length) == bytes.length && file.read() < 0;
+            if (isWhole && Hashing.sha256().hashBytes(bytes).toString().equals(manifest.jarSha256())) {
                 return bytes;
             }
         } catch (IOException e) {

@@ -115,12 +115,12 @@ final class ServiceClassLoader extends ClassLoader {
         return defineClass(name, defined, 0, defined.length);
     }
 
+    /** Returns what is defined: what was read of the class file, so that the JVM sees nothing else. */
     private byte[] withCheckpoints(String name, byte[] bytes) {
-        if (checkpoints == CheckpointPolicy.OFF) {
-            return bytes;
-        }
         try {
-            return Checkpoints.put(bytes);
+            if (checkpoints != CheckpointPolicy.OFF) {
+                return Checkpoints.put(bytes);
+            }
         } catch (UnfitClassException e) {
             if (checkpoints == CheckpointPolicy.REQUIRED) {
                 throw new ClassFormatError("class " + name + " gets no checkpoints: " + e.getMessage());
@@ -130,11 +130,15 @@ final class ServiceClassLoader extends ClassLoader {
                     label,
                     OneLine.quoted(name),
                     OneLine.quoted(String.valueOf(e.getMessage())));
-            return bytes;
+        }
+        try {
+            return Checkpoints.plain(bytes);
+        } catch (UnfitClassException e) {
+            throw new ClassFormatError("class " + name + " cannot be read: " + e.getMessage());
         }
     }
 
-    private static String fileOf(String className) {
+    static String fileOf(String className) {
         return className.replace('.', '/') + ".class";
     }
 

@@ -55,9 +55,23 @@ public final class ServiceFactory {
         if (by == null) {
             return null;
         }
-        Class<? extends ServiceControl> type = by.value();
         try {
-            if (Modifier.isAbstract(type.getModifiers())) {
+            return controls(service, by.value());
+        } catch (TypeNotPresentException e) {
+            throw new IllegalArgumentException(
+                    "class " + e.typeName() + ", the control of " + service.getName() + ", is missing: add its jar", e);
+        }
+    }
+
+    /**
+     * Returns a maker of this control of a service's class.
+     *
+     * @throws IllegalArgumentException in one line, if it cannot be made
+     * @throws LinkageError if a class is missing that it names
+     */
+    static Supplier<ServiceControl> controls(Class<?> service, Class<?> type) {
+        try {
+            if (Modifier.isAbstract(type.getModifiers()) || !ServiceControl.class.isAssignableFrom(type)) {
                 throw new NoSuchMethodException();
             }
             MethodHandle maker = MethodHandles.publicLookup()
@@ -67,7 +81,8 @@ public final class ServiceFactory {
         } catch (NoSuchMethodException | IllegalAccessException e) {
             throw new IllegalArgumentException(
                     "class " + type.getName() + ", the control of " + service.getName()
-                            + ", cannot be made: a public class with a public constructor without arguments is wanted",
+                            + ", cannot be made: a public class that implements ServiceControl and has a public constructor"
+                            + " without arguments is wanted",
                     e);
         }
     }

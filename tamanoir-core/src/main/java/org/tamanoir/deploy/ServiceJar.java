@@ -5,6 +5,8 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -12,6 +14,7 @@ import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.preemption.CheckpointPolicy;
+import org.tamanoir.preemption.Checkpoints;
 
 /**
  * What a jar holds, found without running any of it: its classes are loaded, not initialised. Classes for later versions
@@ -54,7 +57,15 @@ public record ServiceJar(
     }
 
     static ServiceJar inspect(byte[] bytes, String label, long maxUnpackedBytes) throws CodeRefusedException {
-        JarContents jar = JarContents.of(bytes, label, maxUnpackedBytes);
+        JarReading reading = JarReading.IN_HEAP;
+        return reading.read(label, () -> {
+            JarContents jar = JarContents.of(bytes, label, maxUnpackedBytes, reading);
+            reading.require(Checkpoints.memory(jar.largestClassBytes()), label, "its largest class");
+            return inspect(bytes, label, jar);
+        });
+    }
+
+    private static ServiceJar inspect(byte[] bytes, String label, JarContents jar) throws CodeRefusedException {
         Map<String, String> unloadable = new TreeMap<>();
         List<String> services = services(jar, label, unloadable);
         Attributes attributes = attributes(jar, label);
@@ -117,27 +128,43 @@ public record ServiceJar(
             }
         }
         ServiceClassLoader loader = new ServiceClassLoader(label, jar, CheckpointPolicy.OFF);
-        return jar.entries().keySet().stream()
-                .filter(ServiceJar::isClass)
-                .map(name -> name.substring(0, name.length() - CLASS.length()).replace('/', '.'))
-                .filter(name -> isService(name, loader, unloadable))
-                .sorted()
-                .toList();
+        List<String> services = new ArrayList<>();
+        for (String entry : jar.entries().keySet()) {
+            String name = entry.substring(0, Math.max(0, entry.length() - CLASS.length()))
+                    .replace('/', '.');
+            if (isClass(entry) && isService(name, label, loader, unloadable)) {
+                services.add(name);
+            }
+        }
+        Collections.sort(services);
+        return services;
     }
 
     static boolean isClass(String entry) {
         return entry.endsWith(CLASS) && !entry.startsWith("META-INF/") && !entry.endsWith("module-info.class");
     }
 
-    private static boolean isService(String className, ServiceClassLoader loader, Map<String, String> unloadable) {
+    private static boolean isService(
+            String className, String label, ServiceClassLoader loader, Map<String, String> unloadable)
+            throws CodeRefusedException {
         try {
-            Class<?> type = Class.forName(className, false, loader);
-            ServiceFactory.of(type);
-            return type.getClassLoader() == loader;
-        } catch (LinkageError e) {
-            unloadable.put(className, e.toString());
-            return false;
-        } catch (ClassNotFoundException | IllegalArgumentException e) {
+            return JarReading.blaming(label, "class " + OneLine.quoted(className), () -> {
+                try {
+                    Class<?> type = Class.forName(className, false, loader);
+                    ServiceFactory.of(type);
+                    return type.getClassLoader() == loader;
+                } catch (LinkageError e) {
+                    unloadable.put(className, e.toString());
+                    return false;
+                } catch (ClassNotFoundException | IllegalArgumentException e) {
+                    return false;
+                }
+            });
+        } catch (CodeRefusedException e) {
+            if (e.refusal() == Refusal.TOO_LARGE) {
+                throw e;
+            }
+            unloadable.put(className, String.valueOf(e.getMessage()));
             return false;
         }
     }

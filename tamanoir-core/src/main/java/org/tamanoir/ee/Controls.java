@@ -131,7 +131,7 @@ final class Controls {
      * @throws IllegalStateException in one line, what else is wrong
      */
     private <T> T bounded(Duration time, Callable<T> code) {
-        FutureTask<T> task = new FutureTask<>(code);
+        FutureTask<T> task = new FutureTask<>(() -> told(code));
         try {
             context.threads()
                     .starter()
@@ -153,11 +153,28 @@ final class Controls {
             throw new IllegalStateException("interrupted while it was called: the node stops");
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
-            String message = cause == null ? null : cause.getMessage();
-            if (message != null && (cause instanceof IllegalArgumentException || cause instanceof IOException)) {
+            if (cause instanceof IllegalArgumentException refused) {
+                throw refused;
+            }
+            throw new IllegalStateException("it failed: " + (cause == null ? e : cause.getMessage()));
+        }
+    }
+
+    /**
+     * Runs foreign code, and reads what it throws on the same thread: that is foreign too, and may not return.
+     *
+     * @throws IllegalArgumentException what it refuses
+     * @throws IllegalStateException what else it throws, as text
+     */
+    private static <T> T told(Callable<T> code) {
+        try {
+            return code.call();
+        } catch (Throwable e) {
+            String message = e.getMessage();
+            if (message != null && (e instanceof IllegalArgumentException || e instanceof IOException)) {
                 throw new IllegalArgumentException(message);
             }
-            throw new IllegalStateException("it failed: " + cause);
+            throw new IllegalStateException(e.toString());
         }
     }
 

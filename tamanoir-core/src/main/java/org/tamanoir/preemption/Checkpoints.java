@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
@@ -53,6 +54,11 @@ import org.objectweb.asm.tree.VarInsnNode;
 public final class Checkpoints {
     /** Rounds of a short loop between two checkpoints: some ten microseconds. */
     static final int STRIP = 4096;
+    /**
+     * Variables in the stack map frames of a method, which a class file repeats with one byte for each frame. Large methods
+     * of compilers have a tenth of that.
+     */
+    private static final int MAX_IN_FRAMES = 1 << 20;
     /** Instructions of a loop that may count as short. */
     private static final int SHORT = 128;
 
@@ -93,12 +99,16 @@ public final class Checkpoints {
     private final Set<AbstractInsnNode> counted = identitySet();
 
     private final int rounds;
+    private final long frames;
 
     private Checkpoints(MethodNode method, boolean hasFrames) {
         this.method = method;
         this.code = method.instructions;
         this.hasFrames = hasFrames;
         this.rounds = method.maxLocals;
+        this.frames = Arrays.stream(code.toArray())
+                .filter(FrameNode.class::isInstance)
+                .count();
         for (AbstractInsnNode each : code) {
             places.put(each, places.size());
         }
@@ -122,10 +132,30 @@ public final class Checkpoints {
      * @throws UnfitClassException if it cannot get them
      */
     public static byte[] put(byte[] classFile) throws UnfitClassException {
+        return rewritten(classFile, Methods::new, ClassReader.EXPAND_FRAMES);
+    }
+
+    /**
+     * Returns a class file without checkpoints: what was read of it, and nothing that the JVM alone would see.
+     *
+     * @throws UnfitClassException if it cannot be read
+     */
+    public static byte[] plain(byte[] classFile) throws UnfitClassException {
+        return rewritten(classFile, writer -> writer, 0);
+    }
+
+    /** Returns the bytes of memory that rewriting a class file takes at most, the result and its class included. */
+    public static long memory(int classFileBytes) {
+        return 6L * classFileBytes + 256L * Math.min(classFileBytes, 1 << 16);
+    }
+
+    private static byte[] rewritten(byte[] classFile, Function<ClassWriter, ClassVisitor> through, int flags)
+            throws UnfitClassException {
+        ClassAnnotations.read(classFile); // Which refuses what is nested too deeply.
         try {
             ClassReader reader = new ClassReader(classFile);
             ClassWriter writer = new ClassWriter(reader, 0);
-            reader.accept(new Methods(writer), ClassReader.EXPAND_FRAMES);
+            reader.accept(through.apply(writer), flags);
             return writer.toByteArray();
         } catch (
                 RuntimeException e) { // As the library says that it cannot read a class, or that a method is too large.
@@ -164,6 +194,18 @@ public final class Checkpoints {
                 String @Nullable [] exceptions) {
             MethodVisitor to = super.visitMethod(access, name, descriptor, signature, exceptions);
             return new MethodNode(Opcodes.ASM9, access, name, descriptor, signature, exceptions) {
+                private int inFrames;
+
+                @Override
+                public void visitFrame(int type, int locals, Object[] local, int onStack, Object[] stack) {
+                    inFrames += locals + onStack;
+                    if (inFrames > MAX_IN_FRAMES) {
+                        throw new IllegalArgumentException("method " + name + " has stack map frames of more than "
+                                + MAX_IN_FRAMES + " variables in all; split it");
+                    }
+                    super.visitFrame(type, locals, local, onStack, stack);
+                }
+
                 @Override
                 public void visitEnd() {
                     if (name.equals("finalize") && descriptor.equals("()V")) {
@@ -310,7 +352,8 @@ public final class Checkpoints {
 
     /** Returns whether a class file can say that there is one variable, and one place on the stack, more. */
     private boolean hasRoom() {
-        return Math.max(method.maxLocals, method.maxStack) < 0xffff;
+        return Math.max(method.maxLocals, method.maxStack) < 0xffff
+                && frames * (method.maxLocals + 1L) <= MAX_IN_FRAMES;
     }
 
     /** Has a conditional jump go by the tail, where the state is that at its target; handlers do not cover that. */

@@ -194,7 +194,10 @@ class ServiceJarTest {
             zip.write(plain);
         }
         byte[] bytes = out.toByteArray();
-        assertThat(JarContents.of(bytes, "x", LIMIT).entries().get("a.txt")).isEqualTo(plain);
+        assertThat(JarContents.of(bytes, "x", LIMIT, JarReading.IN_HEAP)
+                        .entries()
+                        .get("a.txt"))
+                .isEqualTo(plain);
         bytes[40]++;
         Path jar = Files.write(dir.resolve("stored.jar"), bytes);
         assertThat(refusal(jar, LIMIT)).isEqualTo(Refusal.MALFORMED);

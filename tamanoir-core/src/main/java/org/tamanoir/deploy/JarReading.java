@@ -1,0 +1,102 @@
+package org.tamanoir.deploy;
+
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+
+/**
+ * Reads jars, which are a stranger's: one at a time, in {@linkplain #SHARE half} of the memory that is free, so that packets
+ * have the rest meanwhile. What the JVM throws while it reads, links or inspects what a jar brings is the jar's fault.
+ *
+ * <p>Thread contract: any thread; waits for those that read a jar before.
+ */
+final class JarReading {
+    /** Of the heap of this process. */
+    static final JarReading IN_HEAP = new JarReading(JarReading::freeBytes, System::gc);
+
+    private static final int SHARE = 2;
+    /** Characters of what was thrown that a refusal tells; a verifier tells pages. */
+    private static final int MAX_TOLD = 300;
+
+    private final Lock lock = new ReentrantLock();
+    private final LongSupplier freeBytes;
+    private final Runnable collector;
+
+    /** What reads a jar, or one thing of it. */
+    interface Reader<T> {
+        T read() throws CodeRefusedException;
+    }
+
+    /**
+     * @param freeBytes returns what is free, garbage not counted
+     * @param collector makes garbage free
+     */
+    JarReading(LongSupplier freeBytes, Runnable collector) {
+        this.freeBytes = freeBytes;
+        this.collector = collector;
+    }
+
+    private static long freeBytes() {
+        Runtime heap = Runtime.getRuntime();
+        return heap.maxMemory() - heap.totalMemory() + heap.freeMemory();
+    }
+
+    /** Has a jar read when no other one is being read. */
+    <T> T read(String label, Reader<T> reader) throws CodeRefusedException {
+        lock.lock();
+        try {
+            return blaming(label, "it", reader);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Passes if there is memory for something. Has garbage collected before it refuses: a refusal is remembered, so that is
+     * seldom.
+     *
+     * @param what for the message: what wants it
+     * @throws CodeRefusedException {@link Refusal#TOO_LARGE}
+     */
+    void require(long bytes, String label, String what) throws CodeRefusedException {
+        if (bytes > freeBytes.getAsLong() / SHARE) {
+            collector.run();
+        }
+        long mostBytes = freeBytes.getAsLong() / SHARE;
+        if (bytes > mostBytes) {
+            throw new CodeRefusedException(
+                    Refusal.TOO_LARGE,
+                    label + ": " + what + " takes " + bytes + " bytes of memory, and a jar gets " + mostBytes
+                            + ", half of what is free; make it smaller, or give this program more (-Xmx)");
+        }
+    }
+
+    /**
+     * Runs what has the JVM look at something of a jar.
+     *
+     * @param what for the message: what is looked at
+     * @throws CodeRefusedException for all that is thrown: {@link Refusal#TOO_LARGE} if memory was short, else
+     *     {@link Refusal#NOT_A_SERVICE}
+     */
+    static <T> T blaming(String label, String what, Reader<T> reader) throws CodeRefusedException {
+        try {
+            return reader.read();
+        } catch (OutOfMemoryError e) {
+            throw new CodeRefusedException(
+                    Refusal.TOO_LARGE,
+                    label + ": there is no memory to read " + what
+                            + "; make it smaller, or give this program more (-Xmx)");
+        } catch (StackOverflowError e) {
+            throw new CodeRefusedException(
+                    Refusal.NOT_A_SERVICE,
+                    label + ": " + what + " cannot be loaded: it is nested too deeply; publish a new version");
+        } catch (RuntimeException | Error e) {
+            String told = e.toString();
+            throw new CodeRefusedException(
+                    Refusal.NOT_A_SERVICE,
+                    label + ": " + what + " cannot be loaded: "
+                            + (told.length() > MAX_TOLD ? told.substring(0, MAX_TOLD) + "..." : told)
+                            + "; publish a new version that has all it needs");
+        }
+    }
+}
