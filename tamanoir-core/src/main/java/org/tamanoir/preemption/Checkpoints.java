@@ -59,6 +59,12 @@ public final class Checkpoints {
      * of compilers have a tenth of that.
      */
     private static final int MAX_IN_FRAMES = 1 << 20;
+    /**
+     * Variables of a method, its stack's among them, times its instructions: what the JVM has tables of, in memory of its
+     * own, to verify the method, and while all threads wait for a collection of garbage. The largest of 85,000 classes of
+     * compilers has 300,000.
+     */
+    private static final long MAX_STATES = 1 << 22;
     /** Instructions of a loop that may count as short. */
     private static final int SHORT = 128;
 
@@ -232,6 +238,11 @@ public final class Checkpoints {
     }
 
     private void put() {
+        long variables = method.maxLocals + method.maxStack;
+        if (variables * code.size() > MAX_STATES) {
+            throw unfit("has " + variables + " variables at " + code.size() + " instructions, more than " + MAX_STATES
+                    + " in all; split it");
+        }
         for (AbstractInsnNode each : code.toArray()) {
             int opcode = each.getOpcode();
             if (opcode == Opcodes.JSR || opcode == Opcodes.RET) {

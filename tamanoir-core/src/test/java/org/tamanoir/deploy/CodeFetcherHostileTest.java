@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -146,6 +147,40 @@ class CodeFetcherHostileTest {
         assertRefused(Refusal.BAD_SIGNATURE);
         assertThat(server.jarBytes).hasValue(0);
         assertAnotherMirrorServes(good);
+    }
+
+    /** What the JVM throws while it reads a jar is a refusal, which is remembered as any other. */
+    @Test
+    void aJarWhoseControlIsMissing() throws Exception {
+        TreeMap<String, byte[]> entries = TestJars.entries(
+                dir,
+                Map.of(
+                        CodeFetcherRepository.NAME,
+                        TestJars.forwarder(
+                                        CodeFetcherRepository.NAME,
+                                        "public static class Control implements org.tamanoir.service.ServiceControl {"
+                                                + " public void init(org.tamanoir.service.ServiceConfig c,"
+                                                + " org.tamanoir.service.ControlHost h) {}"
+                                                + " public java.util.Map<String, Object> view() { return null; }"
+                                                + " public java.util.Map<String, Object> change(String o,"
+                                                + " java.util.Map<String, Object> a) { return null; } }")
+                                .replace(
+                                        "public class Foo",
+                                        "@org.tamanoir.service.ControlledBy(Foo.Control.class) public class Foo")));
+        entries.remove("org/example/Foo$Control.class");
+        byte[] jar = Files.readAllBytes(TestJars.zip(dir, "foo", entries));
+        manifest = CodeFetcherRepository.manifest(manifest.id(), jar);
+        repository.put(manifest, jar);
+        assertThat(assertRefused(Refusal.NOT_A_SERVICE)).hasMessageContaining("org.example.Foo$Control");
+
+        CodeFetcher fetcher = fetcher(server);
+        long key = manifest.id().key();
+        assertThatThrownBy(() -> fetcher.fetch(key, null)).isInstanceOf(CodeRefusedException.class);
+        int asked = server.paths().size();
+        assertThatThrownBy(() -> fetcher.fetch(key, null))
+                .isInstanceOf(CodeRefusedException.class)
+                .hasMessageContaining("org.example.Foo$Control");
+        assertThat(server.paths()).hasSize(asked);
     }
 
     @Test

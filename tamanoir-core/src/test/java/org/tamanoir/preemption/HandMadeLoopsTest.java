@@ -389,6 +389,25 @@ class HandMadeLoopsTest implements Opcodes {
                 .hasMessageContaining("method run enters monitors that it does not leave");
     }
 
+    /** The JVM would take 500 MB and seconds, to verify it and while all threads wait for a collection of garbage. */
+    @Test
+    void muchCodeOfManyVariablesIsRefused() {
+        byte[] file = run(m -> {
+            for (int i = 0; i < 2000; i++) {
+                Label next = new Label();
+                m.visitVarInsn(ILOAD, NUMBER);
+                m.visitVarInsn(ISTORE, 60_000 - i);
+                m.visitVarInsn(ILOAD, NUMBER);
+                m.visitJumpInsn(IFEQ, next);
+                m.visitLabel(next);
+            }
+            m.visitInsn(RETURN);
+        });
+        assertThatThrownBy(() -> Checkpoints.put(file))
+                .isInstanceOf(UnfitClassException.class)
+                .hasMessageContaining("method run has 60003 variables");
+    }
+
     /** The JVM would run it on a thread of its own, which nobody stops, and no other finalizer after it. */
     @Test
     void finalizersAreEmptied() throws Exception {
