@@ -46,8 +46,8 @@ import org.objectweb.asm.tree.VarInsnNode;
  * </ul>
  *
  * <p>Every cycle in the code has a jump backward that spans all of it, or a handler before what it covers; what class files
- * made by hand have besides, {@link StopProof} and {@link MonitorProof} find, and this refuses. Finalizers are emptied: they would run on a thread
- * of the JVM's, where nobody stops them.
+ * made by hand have besides, {@link StopProof} and {@link MonitorProof} find, and this refuses. Finalizers are emptied: they
+ * would run on a thread of the JVM's, where nobody stops them.
  *
  * <p>Thread contract: any thread.
  */

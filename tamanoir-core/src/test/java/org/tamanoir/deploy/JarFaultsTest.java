@@ -338,6 +338,11 @@ class JarFaultsTest implements Opcodes {
     void damagedClassesAreRefusedOrLoaded() throws Exception {
         long first = Seeds.ofCommit(JarFaultsTest.class);
         String members = """
+                public static class Control implements org.tamanoir.service.ServiceControl {
+                    public void init(org.tamanoir.service.ServiceConfig c, org.tamanoir.service.ControlHost h) {}
+                    public java.util.Map<String, Object> view() { return null; }
+                    public java.util.Map<String, Object> change(String o, java.util.Map<String, Object> a) { return a; }
+                }
                 enum Colour { RED, GREEN { } }
                 record Point(int x, @Deprecated String y) {}
                 @Deprecated(since = "1", forRemoval = true) int f(Object o) {
@@ -345,7 +350,10 @@ class JarFaultsTest implements Opcodes {
                 }
                 static final Runnable R = () -> { for (int i = 0; i < 9; i++) System.getProperty("x" + i); };
                 """;
-        TreeMap<String, byte[]> whole = entries(members);
+        String annotated = "@org.tamanoir.service.ChangesSize(org.tamanoir.service.SizeEffect.GROWS)"
+                + " @org.tamanoir.service.ControlledBy(Foo.Control.class) public class Foo";
+        TreeMap<String, byte[]> whole = TestJars.entries(
+                dir, Map.of(FOO, TestJars.forwarder(FOO, members).replace("public class Foo", annotated)));
         List<String> names =
                 whole.keySet().stream().filter(each -> each.endsWith(".class")).toList();
         AtomicInteger loads = new AtomicInteger();
