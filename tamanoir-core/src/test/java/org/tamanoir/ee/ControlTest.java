@@ -8,6 +8,7 @@ import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.support.Waiting.PATIENCE;
 import static org.tamanoir.support.Waiting.eventually;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -178,6 +179,33 @@ class ControlTest extends TcpNodeTesting {
         released.countDown();
         eventually().until(() -> LIFE.equals(List.of("close")));
         assertThat(told.control().get()).isNull();
+    }
+
+    /** What it throws is foreign code too, which nobody but its own thread runs. */
+    @Test
+    void whatAnInitThrowsIsReadWhereItMayNotReturn() throws Exception {
+        settings.deployTimeout = Duration.ofMillis(100);
+        settings.makeTimeout = Duration.ofMillis(100);
+        CountDownLatch released = new CountDownLatch(1);
+        ServiceDefinition told = define(() -> new Noting() {
+            @Override
+            public void init(ServiceConfig config, ControlHost host) throws Exception {
+                throw new IllegalStateException() {
+                    private static final long serialVersionUID = 1;
+
+                    @Override
+                    public String getMessage() {
+                        Uninterruptibles.awaitUninterruptibly(released);
+                        return "late";
+                    }
+                };
+            }
+        });
+        try {
+            assertThatThrownBy(() -> node(told)).hasMessageContaining("service told: it did not return within");
+        } finally {
+            released.countDown();
+        }
     }
 
     @Test

@@ -7,6 +7,8 @@ import static org.tamanoir.node.run.LiveSink.packets;
 import static org.tamanoir.node.run.LiveSink.send;
 import static org.tamanoir.support.Waiting.eventually;
 
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -23,6 +25,7 @@ import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.deploy.Manifest;
 import org.tamanoir.deploy.SigningKey;
+import org.tamanoir.deploy.TestJars;
 
 /** Code that a whole node must not run, and what its operator sees of it. */
 @Tag("once")
@@ -146,6 +149,21 @@ class DeployedRefusalsTest {
         jar[jar.length / 2] ^= 1;
         Files.write(repository.jar(ID), jar);
         assertRefused(NAME, "wrong-digest", "SHA-256", "");
+    }
+
+    /** The JVM throws while the node looks at it, which is no fault of the node. */
+    @Test
+    void aJarThatLacksItsControl() throws Exception {
+        String control = "public abstract static class Gone implements org.tamanoir.service.ServiceControl {}\n";
+        String source = LiveRepository.service(ID, "return Verdict.FORWARD;", control)
+                .replace("public class ", "@org.tamanoir.service.ControlledBy(" + NAME + ".Gone.class) public class ");
+        Path whole = TestJars.jar(folder, NAME, source, "Implementation-Version: 1.0");
+        String gone = NAME.replace('.', '/') + "$Gone.class";
+        try (FileSystem jar = FileSystems.newFileSystem(whole)) {
+            Files.delete(jar.getPath(gone));
+        }
+        repository.publish(whole, LiveRepository.KEY);
+        assertRefused(NAME, "not-a-service", "lacks the class '" + NAME + "$Gone', its control", "");
     }
 
     @Test
