@@ -150,9 +150,12 @@ public final class Checkpoints {
         return rewritten(classFile, writer -> writer, 0);
     }
 
-    /** Returns the bytes of memory that rewriting a class file takes at most, the result and its class included. */
+    /**
+     * Returns the bytes of memory that rewriting a class file takes, the result and its class included, and the nodes of a
+     * method that is as large as one can be: 64 bytes a byte of code, as compilers make it.
+     */
     public static long memory(int classFileBytes) {
-        return 6L * classFileBytes + 256L * Math.min(classFileBytes, 1 << 16);
+        return 6L * classFileBytes + 64L * Math.min(classFileBytes, 1 << 16);
     }
 
     private static byte[] rewritten(byte[] classFile, Function<ClassWriter, ClassVisitor> through, int flags)

@@ -461,7 +461,7 @@ class JarFaultsTest implements Opcodes {
         TreeMap<String, byte[]> large = entries("");
         large.put("Large.class", largeClass(120));
         TreeMap<String, byte[]> several = entries("");
-        for (int i = 0; i < 20; i++) {
+        for (int i = 0; i < 8; i++) {
             several.put("Large" + i + ".class", largeClass(3));
         }
         List<String> command = new ArrayList<>(List.of(
