@@ -1,12 +1,15 @@
 package org.tamanoir.ee;
 
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.gateway.udp.GatewaySocket;
+import org.tamanoir.offload.Outflow;
 import org.tamanoir.offload.UpcallCompletions;
 import org.tamanoir.offload.UpcallPath;
+import org.tamanoir.transport.Backlogs;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpHeaders;
 import org.tamanoir.transport.UdpSocket;
@@ -18,6 +21,9 @@ import org.tamanoir.transport.UdpSocket;
  * <p>Thread contract: the service's thread.
  */
 final class DatagramInHand implements PacketSource {
+    /** Between looks at what has not left the host. */
+    private static final Duration LOOK = Duration.ofMillis(1);
+
     final FarSide farSide;
     final Arrival arrival;
     private final UdpService service;
@@ -28,12 +34,17 @@ final class DatagramInHand implements PacketSource {
     private @Nullable GatewaySocket gateway;
 
     private final UpcallCompletions completions = new UpcallCompletions();
+    private final Outflow outflow;
+    /** Whether the thread looks again soon at what has not left. */
+    private boolean looksAgain;
 
     DatagramInHand(UdpService service, UdpSocket first) {
         this.service = service;
         this.farSide = new FarSide(service);
         this.arrival = new Arrival(first);
         this.up = service.context.levels().path();
+        this.outflow = new Outflow(
+                () -> service.nextHops.hasUnsent(), service.context.platform()::nanoTime, new Backlogs());
     }
 
     /** Takes note of the datagrams of a batch that a level has sent up. */
@@ -71,8 +82,16 @@ final class DatagramInHand implements PacketSource {
         completions.remove(arrival.slot());
     }
 
-    /** Tells the levels that everything that was in hand has left or ended. */
+    /** Tells the levels that everything that was in hand has left or ended, once it is out of the host's queues. */
     void complete() {
+        if (!completions.report(service.context.levels().os(), outflow) && !looksAgain) {
+            service.thread.due(LOOK, () -> looksAgain = false);
+            looksAgain = true; // Now that it will.
+        }
+    }
+
+    /** Tells the levels the same at once: the thread ends. */
+    void completeLast() {
         completions.report(service.context.levels().os());
     }
 

@@ -20,6 +20,11 @@ interface Ingress {
     /** Returns how many packets wait to go back, or to be processed. */
     long heldBack();
 
+    /** Returns whether packets wait before or in the instance, between batches. */
+    default boolean holdsBack() {
+        return heldBack() > 0;
+    }
+
     /**
      * Gives a packet to the instance that runs another service for the same stream.
      *

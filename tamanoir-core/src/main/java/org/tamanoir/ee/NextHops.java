@@ -440,6 +440,16 @@ final class NextHops {
         } while (links.afterFlush());
     }
 
+    /** Returns whether datagrams that were flushed may still be in the host's queues. */
+    boolean hasUnsent() {
+        for (int i = 0; i < datagrams.size(); i++) {
+            if (datagrams.get(i).hasUnsent()) {
+                return true;
+            }
+        }
+        return transit != null && transit.hasUnsent();
+    }
+
     /** Sends datagrams that their links have granted since the last flush. */
     void flushGranted() {
         if (links.hasReturned()) {

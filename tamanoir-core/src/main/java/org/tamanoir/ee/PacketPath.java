@@ -231,6 +231,11 @@ final class PacketPath implements ServiceThread.Body {
     }
 
     @Override
+    public boolean holdsBack() {
+        return ingress.holdsBack();
+    }
+
+    @Override
     public boolean mayRest() {
         return gate == null || gate.mayRest();
     }

@@ -91,6 +91,9 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         /** Gives the turn back in the midst of a packet if it is over, and waits for the next one. */
         void giveWay();
 
+        /** Returns whether packets wait in the instance's queues, between batches. */
+        boolean holdsBack();
+
         /** Returns whether the thread may wait, before it does; else it has to look for packets first. */
         boolean mayRest();
     }
@@ -535,6 +538,11 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     @Override
     public final long packets() {
         return isPaused() ? -1 : status().traffic().packetsIn();
+    }
+
+    @Override
+    public final boolean holdsBack() {
+        return body().holdsBack();
     }
 
     @Override

@@ -77,6 +77,7 @@ final class SharedPorts {
         UpcallPath up = context.levels().path();
         if (up != null) {
             up.tellLost(socket);
+            up.arrived(batch, messages);
         }
         Arrival from = arrival == null ? new Arrival(socket) : arrival;
         arrival = from;

@@ -140,6 +140,11 @@ final class TransitEgress {
         failedPackets = failed;
     }
 
+    /** Returns whether what its sockets have sent may still be in the host's queues. */
+    boolean hasUnsent() {
+        return v4 != null && v4.hasUnsent() || v6 != null && v6.hasUnsent();
+    }
+
     /** Drops what was not flushed, for good. */
     void discard(DropReason reason) {
         if (heldPackets > 0) {

@@ -130,6 +130,11 @@ final class UdpEgress implements Egress.Datagrams {
         return sent + failed;
     }
 
+    /** Returns whether what its socket has sent may still be in the host's queues. */
+    boolean hasUnsent() {
+        return socket.hasUnsent();
+    }
+
     @Override
     public long held() {
         return heldPackets;

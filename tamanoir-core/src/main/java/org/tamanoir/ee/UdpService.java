@@ -405,6 +405,11 @@ final class UdpService
     }
 
     @Override
+    public boolean holdsBack() {
+        return heldBack() > 0 || inbox.hasHeld() || !inbox.isEmpty();
+    }
+
+    @Override
     public void suspend(Packet packet, Suspended suspended) {
         if (holding.keep(packet, arrival, suspended)) {
             inHand.setAside();
@@ -544,7 +549,7 @@ final class UdpService
         }
         inbox.forsake();
         dropWaiting(retiring || ending ? DropReason.SHUTDOWN : reason);
-        inHand.complete(); // With what was in hand.
+        inHand.completeLast(); // With what was in hand.
         ports.dropRest(traffic, reason);
         ports.forsake();
     }
@@ -599,7 +604,7 @@ final class UdpService
             thread.closeService();
             nextHops.close(reason);
         }
-        inHand.complete();
+        inHand.completeLast();
         memory.recycle();
         path.publish(0);
         gate.free();

@@ -32,8 +32,28 @@ final class NoLevels implements NodeOs {
     }
 
     @Override
+    public void arrived(int slot, long packets) {
+        // Nothing comes up.
+    }
+
+    @Override
     public void settled(int slot, long packets) {
         // Nothing comes up.
+    }
+
+    @Override
+    public boolean isAwaited(int slot) {
+        return false;
+    }
+
+    @Override
+    public void awaitLeft() {
+        // Nothing was sent.
+    }
+
+    @Override
+    public void awaitPassed() {
+        // Nothing passes.
     }
 
     @Override
@@ -42,9 +62,29 @@ final class NoLevels implements NodeOs {
     }
 
     @Override
-    public Offload offload(long serviceKey, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered)
+    public Offload offload(List<Long> serviceKeys, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered)
             throws LevelException {
         throw new LevelException("no level below the JVM: " + OFF);
+    }
+
+    @Override
+    public void follow(Offload offload, List<Long> serviceKeys) {
+        // There is no policy.
+    }
+
+    @Override
+    public boolean areSocketsEmpty() {
+        return true;
+    }
+
+    @Override
+    public void caughtUp(Offload offload) {
+        // There is no policy.
+    }
+
+    @Override
+    public boolean passesUnknown() {
+        return false;
     }
 
     @Override

@@ -41,24 +41,60 @@ public interface NodeOs extends AutoCloseable {
     int SLOT_MASK = 0xFFFF;
 
     /**
+     * Says that packets which came up with this slot have been read from the node's sockets. Called once a batch and
+     * thread, and before what {@link #settled} says of them; cheap.
+     */
+    void arrived(int slot, long packets);
+
+    /**
      * Says that packets which came up with this slot have left the node or ended in it. Called once a batch and thread;
      * cheap.
      */
     void settled(int slot, long packets);
 
+    /** Returns whether a policy handles packets itself as soon as those of this slot have settled. Cheap. */
+    boolean isAwaited(int slot);
+
+    /**
+     * Waits until no packet is in a level's hands that it found a policy for which is not there any more: those that come
+     * from then on go as policies say now. Takes some 10 ms.
+     */
+    void awaitPassed();
+
+    /** Waits, for 50 ms at most, until what levels have sent on has left the queueing disciplines of this host's devices. */
+    void awaitLeft();
+
     /** Says that the node's sockets overflowed by so many datagrams more, which may have come up and never settle. */
     void lost(long packets);
 
     /**
-     * Puts a policy to work.
+     * Puts a policy to work. One that is ordered handles packets itself when {@link #caughtUp} has said that it may, and
+     * all packets that went up since have settled; those of all its keys go up until then.
      *
-     * @param serviceKey whose packets; for TCP only who asks
+     * @param serviceKeys whose packets, one at least; for TCP only who asks
      * @param levels where it may: the first in the order xdp, tc, module that is there, enabled, and can do it
      * @param isOrdered whether packets of the flow may be on their way up now, which none is to overtake
      * @throws LevelException with the reason of each level that may and cannot; or because the flow has a policy
      */
-    Offload offload(long serviceKey, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered)
+    Offload offload(List<Long> serviceKeys, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered)
             throws LevelException;
+
+    /**
+     * Has a policy be for packets of other keys. Those of a key that is new may be on their way up: the policy is
+     * ordered from now on, if it can be.
+     *
+     * @throws LevelException if the level cannot; the policy stays for those that it was for
+     */
+    void follow(Offload offload, List<Long> serviceKeys) throws LevelException;
+
+    /** Returns whether no datagram waits in the sockets that levels send up to. */
+    boolean areSocketsEmpty();
+
+    /** Says that nothing is left in the node that came up before an ordered policy. Idempotent. */
+    void caughtUp(Offload offload);
+
+    /** Returns whether packets in transit that have no policy go on, past their service. */
+    boolean passesUnknown();
 
     /** Returns all policies at work. */
     List<Offload> offloads();

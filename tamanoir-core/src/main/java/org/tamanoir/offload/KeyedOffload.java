@@ -1,13 +1,10 @@
 package org.tamanoir.offload;
 
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelCounters;
@@ -17,24 +14,36 @@ import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 
 /**
- * One policy as a service sees it. Packets name a service by several keys, with its version and without one, and a
- * level knows a policy by one: so this is a policy of the level for each key, all of them the same and on one level.
- * Each counts for itself which packets go up.
+ * One policy as a service sees it. Packets name a service by several keys, with its version and without one: the policy
+ * is for all of them together, so that none overtakes another that came by another key.
  *
- * <p>Thread contract: any thread.
+ * <p>Where packets of a level's come to the service again, by an end or a change, the caller rests until those that the
+ * level has handled are out: the service's thread reads on behind them.
+ *
+ * <p>Thread contract: any thread; {@link #catchUp} the service's.
  */
 public final class KeyedOffload implements Offload {
     private static final Logger LOG = LoggerFactory.getLogger(KeyedOffload.class);
 
     private final NodeOs levels;
     private final Flow flow;
-    private final Map<Long, Offload> byKey = new LinkedHashMap<>();
-    private long firstKey;
-    private Level level = Level.JVM;
+    private List<Long> keys = List.of();
+    private @Nullable Offload placed;
     private Policy policy;
     private volatile boolean closed;
-    /** What was done for keys that mean another service now. */
-    private LevelCounters former = LevelCounters.ZERO;
+    private volatile CatchUp stage = CatchUp.DONE;
+
+    /** How far packets from before the policy are. */
+    private enum CatchUp {
+        /** Some may be in a level's hands. */
+        BEGUN,
+        /** All are in the node's sockets, or behind. */
+        UP,
+        /** All have been read from them. */
+        READ,
+        /** All have left or ended. */
+        DONE
+    }
 
     public KeyedOffload(NodeOs levels, Flow flow, Policy policy) {
         this.levels = levels;
@@ -44,51 +53,66 @@ public final class KeyedOffload implements Offload {
 
     /** Puts it to work for all keys, or for none. Once. */
     public synchronized void begin(List<Long> keys, Set<Level> allowed, boolean isOrdered) throws LevelException {
-        firstKey = keys.get(0);
-        try {
-            for (long key : keys) {
-                Set<Level> where = byKey.isEmpty() ? allowed : Set.of(level);
-                Offload part = levels.offload(key, flow, policy, where, isOrdered);
-                level = part.level();
-                byKey.put(key, part);
-            }
-        } catch (LevelException | RuntimeException e) {
-            close();
-            throw e;
-        }
+        placed = levels.offload(keys, flow, policy, allowed, isOrdered);
+        this.keys = List.copyOf(keys);
+        fallBehind();
+    }
+
+    private void fallBehind() {
+        stage = CatchUp.BEGUN;
     }
 
     /** Works for these keys from now on. */
-    synchronized void follow(List<Long> keys, String label) {
-        if (closed) {
+    synchronized void follow(List<Long> now, String label) {
+        Offload at = placed;
+        if (closed || at == null || now.isEmpty() || now.equals(keys)) {
             return;
         }
-        for (long key : List.copyOf(byKey.keySet())) {
-            Offload part = byKey.get(key);
-            if (part != null && !keys.contains(key)) {
-                part.close();
-                former = former.plus(part.counters());
-                byKey.remove(key);
-            }
+        try {
+            levels.follow(at, now);
+            keys = List.copyOf(now);
+            fallBehind();
+        } catch (LevelException e) {
+            LOG.info("service {}: UDP packets of new keys stay in the JVM: {}", label, e.getMessage());
         }
-        for (long key : keys) {
-            if (!byKey.containsKey(key)) {
-                try {
-                    byKey.put(key, levels.offload(key, flow, policy, Set.of(level), true));
-                } catch (LevelException e) {
-                    LOG.info(
-                            "service {}: UDP packets of key {} stay in the JVM: {}",
-                            label,
-                            ServiceKey.toString(key),
-                            e.getMessage());
-                }
-            }
+    }
+
+    /** Returns whether packets go up until the node has caught up with those from before. */
+    boolean isBehind() {
+        return stage != CatchUp.DONE && !closed;
+    }
+
+    /** Returns whether packets may be in a level's hands that it has found no policy for, or another. */
+    boolean hasNewlyBegun() {
+        return stage == CatchUp.BEGUN && !closed;
+    }
+
+    /**
+     * Has the level begin, if nothing of before is left: when no packet is in its hands, then when none is in a socket, and
+     * in a later call, when what was in the sockets is in the service's hands, none in its queues.
+     *
+     * @param hasPassed whether levels have no packet in their hands any more from before the policy
+     * @param holdsBack whether packets wait in the service's queues
+     */
+    synchronized void catchUp(boolean hasPassed, boolean holdsBack) {
+        Offload at = placed;
+        if (!isBehind() || at == null) {
+            return;
+        }
+        if (stage == CatchUp.BEGUN && hasPassed) {
+            stage = CatchUp.UP;
+        }
+        if (stage == CatchUp.UP && levels.areSocketsEmpty()) {
+            stage = CatchUp.READ;
+        } else if (stage == CatchUp.READ && !holdsBack) {
+            levels.caughtUp(at);
+            stage = CatchUp.DONE;
         }
     }
 
     @Override
     public synchronized long serviceKey() {
-        return firstKey;
+        return keys.isEmpty() ? 0 : keys.get(0);
     }
 
     @Override
@@ -98,7 +122,7 @@ public final class KeyedOffload implements Offload {
 
     @Override
     public synchronized Level level() {
-        return level;
+        return placed == null ? Level.JVM : placed.level();
     }
 
     @Override
@@ -107,32 +131,28 @@ public final class KeyedOffload implements Offload {
     }
 
     @Override
-    public synchronized void change(Policy now) throws LevelException {
-        if (closed) {
-            throw new LevelException("the offload is closed: ask for another one");
-        }
-        List<Offload> changed = new ArrayList<>();
-        try {
-            for (Offload part : byKey.values()) {
-                part.change(now);
-                changed.add(part);
+    public void change(Policy now) throws LevelException {
+        boolean isOtherShare;
+        synchronized (this) {
+            Offload at = placed;
+            if (closed || at == null) {
+                throw new LevelException("the offload is closed: ask for another one");
             }
-        } catch (LevelException e) {
-            for (Offload part : changed) {
-                part.change(policy); // It could do that until now.
+            isOtherShare = !now.share().equals(policy.share());
+            at.change(now);
+            policy = now;
+            if (isOtherShare) {
+                fallBehind();
             }
-            throw e;
         }
-        policy = now;
+        if (isOtherShare) {
+            Outflow.rest(levels);
+        }
     }
 
     @Override
     public synchronized LevelCounters counters() {
-        LevelCounters sum = former;
-        for (Offload part : byKey.values()) {
-            sum = sum.plus(part.counters());
-        }
-        return sum;
+        return placed == null ? LevelCounters.ZERO : placed.counters();
     }
 
     /** Returns the opposite of {@link #isClosed}, but does not look whether the level is still there. */
@@ -143,15 +163,26 @@ public final class KeyedOffload implements Offload {
     /** Returns true also when the level has gone. */
     @Override
     public synchronized boolean isClosed() {
-        if (!closed && !byKey.isEmpty()) {
-            closed = byKey.values().stream().allMatch(Offload::isClosed);
+        if (!closed && placed != null) {
+            closed = placed.isClosed();
         }
         return closed;
     }
 
     @Override
-    public synchronized void close() {
+    public void close() {
+        if (end()) {
+            Outflow.rest(levels);
+        }
+    }
+
+    /** Ends it, as {@link #close}, but does not rest; returns whether it was at work. */
+    synchronized boolean end() {
+        boolean wasAtWork = placed != null && !isClosed();
         closed = true;
-        byKey.values().forEach(Offload::close);
+        if (placed != null) {
+            placed.close();
+        }
+        return wasAtWork;
     }
 }

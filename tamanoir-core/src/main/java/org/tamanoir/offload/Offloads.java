@@ -101,6 +101,30 @@ final class Offloads {
         return keys;
     }
 
+    /** Returns whether policies wait until the node has caught up with packets from before them. */
+    boolean isBehind() {
+        for (int i = 0; i < all.size(); i++) { // Only this thread changes the list.
+            if (all.get(i).isBehind()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Has levels begin, if nothing of before their policies is left.
+     *
+     * @param holdsBack whether packets wait in the service's queues
+     */
+    void catchUp(boolean holdsBack) {
+        List<KeyedOffload> behind = copy();
+        boolean anyHasNewlyBegun = behind.stream().anyMatch(KeyedOffload::hasNewlyBegun);
+        if (anyHasNewlyBegun) {
+            levels.awaitPassed();
+        }
+        behind.forEach(offload -> offload.catchUp(anyHasNewlyBegun, holdsBack));
+    }
+
     /** Takes note of keys that have come to mean this service, or another. */
     void follow() {
         int generation = services.generation();
@@ -161,6 +185,12 @@ final class Offloads {
         synchronized (this) {
             closed = true;
         }
-        copy().forEach(KeyedOffload::close);
+        boolean wasAnyAtWork = false;
+        for (KeyedOffload offload : copy()) {
+            wasAnyAtWork |= offload.end();
+        }
+        if (wasAnyAtWork) {
+            Outflow.rest(levels);
+        }
     }
 }

@@ -27,6 +27,8 @@ public final class ServiceOffload implements PlacementKeeper.Instance {
     private static final Logger LOG = LoggerFactory.getLogger(ServiceOffload.class);
     /** Between looks at what levels have done: a service is told at least twice a second. */
     private static final Duration INTERVAL = Duration.ofMillis(400);
+    /** Between looks whether the node has caught up with packets from before a policy. */
+    private static final Duration CATCH_UP = Duration.ofMillis(5);
 
     private final Host host;
     private final Service service;
@@ -39,6 +41,7 @@ public final class ServiceOffload implements PlacementKeeper.Instance {
 
     private boolean isOpen;
     private boolean looks;
+    private boolean catchesUp;
 
     /** The instance. */
     public interface Host {
@@ -50,6 +53,9 @@ public final class ServiceOffload implements PlacementKeeper.Instance {
 
         /** Returns how many packets have come to it so far; -1 while some may wait for it. */
         long packets();
+
+        /** Returns whether packets wait in its queues. */
+        boolean holdsBack();
     }
 
     public ServiceOffload(
@@ -112,6 +118,19 @@ public final class ServiceOffload implements PlacementKeeper.Instance {
         if (!looks && (isPending || !offloads.isEmpty())) {
             host.due(INTERVAL, this::look);
             looks = true; // Now that it will: what throws before leaves it to the next call.
+        }
+        if (!catchesUp && offloads.isBehind()) {
+            host.due(CATCH_UP, this::catchUp);
+            catchesUp = true;
+        }
+    }
+
+    private void catchUp() {
+        catchesUp = false;
+        try {
+            offloads.catchUp(host.holdsBack());
+        } finally {
+            lookAgain();
         }
     }
 

@@ -8,6 +8,9 @@ import org.tamanoir.nodeos.NodeOs;
  * them have left, or ended. Who hands one over to another thread, or puts it into a queue, takes it out here; it is the
  * other's then, and put in again where it comes out.
  *
+ * <p>Of a policy that waits for them they have left when they are out of the host's queues, which takes a moment: those
+ * leave in rounds, the next of which begins when the one before is out.
+ *
  * <p>Thread contract: one thread at a time.
  */
 public final class UpcallCompletions {
@@ -17,6 +20,12 @@ public final class UpcallCompletions {
     private int[] slots = new int[16];
 
     private int count;
+
+    /** Slots of the round that is leaving, and how many packets each has. */
+    private int[] leavingSlots = new int[4];
+
+    private int[] leavingPackets = new int[4];
+    private int leaving;
 
     /** Puts a packet in; slot 0 stands for none. */
     public void add(int slot) {
@@ -47,16 +56,74 @@ public final class UpcallCompletions {
         }
     }
 
-    /** Tells the levels: what is in has left or ended. */
+    /** Tells the levels: what is in has ended, or left long ago. */
     public void report(NodeOs levels) {
+        for (int i = 0; i < leaving; i++) {
+            levels.settled(leavingSlots[i], leavingPackets[i]);
+        }
+        leaving = 0;
         for (int i = 0; i < count; i++) {
-            int slot = slots[i];
-            int settled = packets[slot];
-            if (settled > 0) {
-                packets[slot] = 0;
-                levels.settled(slot, settled);
+            settle(levels, slots[i]);
+        }
+        count = 0;
+    }
+
+    private void settle(NodeOs levels, int slot) {
+        int settled = packets[slot];
+        if (settled > 0) {
+            packets[slot] = 0;
+            levels.settled(slot, settled);
+        }
+    }
+
+    /**
+     * Tells the levels: what is in has ended, or been sent.
+     *
+     * @param outflow of what this thread sends
+     * @return false when some of it is not out yet, so that this has to be called again soon
+     */
+    public boolean report(NodeOs levels, Outflow outflow) {
+        if (count == 0 && leaving == 0) {
+            return true;
+        }
+        int stay = 0;
+        for (int i = 0; i < count; i++) {
+            if (levels.isAwaited(slots[i])) {
+                slots[stay++] = slots[i];
+            } else {
+                settle(levels, slots[i]);
+            }
+        }
+        count = stay;
+        if (leaving == 0) {
+            beginRound(outflow);
+        }
+        if (leaving > 0 && outflow.isOut()) {
+            for (int i = 0; i < leaving; i++) {
+                levels.settled(leavingSlots[i], leavingPackets[i]);
+            }
+            leaving = 0;
+            beginRound(outflow);
+        }
+        return leaving == 0;
+    }
+
+    private void beginRound(Outflow outflow) {
+        for (int i = 0; i < count; i++) {
+            int sent = packets[slots[i]];
+            if (sent > 0) {
+                packets[slots[i]] = 0;
+                if (leaving == leavingSlots.length) {
+                    leavingSlots = Arrays.copyOf(leavingSlots, 2 * leaving);
+                    leavingPackets = Arrays.copyOf(leavingPackets, 2 * leaving);
+                }
+                leavingSlots[leaving] = slots[i];
+                leavingPackets[leaving++] = sent;
             }
         }
         count = 0;
+        if (leaving > 0) {
+            outflow.begin();
+        }
     }
 }

@@ -60,15 +60,45 @@ public final class UpcallPath {
                 : UpcallMetadata.inTransit(slot, batch.hopsLeft(message), batch.trafficClass(message));
     }
 
+    /** Tells the levels which of a batch that was read they have sent up. */
+    public void arrived(UdpBatch batch, int messages) {
+        int slot = 0;
+        int packets = 0;
+        for (int message = 0; message < messages; message++) {
+            int next = upSlot(batch, message);
+            if (next != slot) {
+                arrived(slot, packets);
+                slot = next;
+                packets = 0;
+            }
+            packets += datagrams(batch, message);
+        }
+        arrived(slot, packets);
+    }
+
+    private void arrived(int slot, int packets) {
+        if (slot != 0) {
+            levels.arrived(slot, packets);
+        }
+    }
+
+    private int upSlot(UdpBatch batch, int message) {
+        int seen = batch.mark(message);
+        boolean isUp = mark != 0 && (seen & NodeOs.UP_MASK) == mark && !(hasPlain && batch.isPlain(message));
+        return isUp ? seen & NodeOs.SLOT_MASK : 0;
+    }
+
+    private static int datagrams(UdpBatch batch, int message) {
+        int bytes = batch.end(message) - batch.start(message);
+        int segment = Math.max(1, batch.segmentBytes(message));
+        return Math.max(1, (bytes + segment - 1) / segment);
+    }
+
     /** Puts the datagrams of a batch in that are to be settled. */
     public void expect(UdpBatch batch, int messages, UpcallCompletions completions) {
+        arrived(batch, messages);
         for (int message = 0; message < messages; message++) {
-            int slot = UpcallMetadata.slot(look(batch, message));
-            if (slot != 0) {
-                int bytes = batch.end(message) - batch.start(message);
-                int segment = Math.max(1, batch.segmentBytes(message));
-                completions.add(slot, Math.max(1, (bytes + segment - 1) / segment));
-            }
+            completions.add(upSlot(batch, message), datagrams(batch, message));
         }
     }
 

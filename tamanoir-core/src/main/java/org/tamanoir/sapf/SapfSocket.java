@@ -91,6 +91,11 @@ final class SapfSocket implements UdpSocket {
     }
 
     @Override
+    public boolean hasUnsent() {
+        return socket.hasUnsent();
+    }
+
+    @Override
     public int sendBufferBytes() {
         return socket.sendBufferBytes();
     }

@@ -63,6 +63,9 @@ final class LibC {
     static final short POLLIN = 1;
     static final short POLLOUT = 4;
 
+    /** Bytes that have not left a socket yet; TIOCOUTQ. */
+    static final long SIOCOUTQ = 0x5411;
+
     static final int PRIO_PROCESS = 0;
 
     static final int EINTR = 4;
@@ -122,6 +125,9 @@ final class LibC {
     static native int fcntl(int fd, int command, long argument);
 
     static native long syscall(long number, long first, long second, long third, long fourth);
+
+    /** Variadic in C; the requests used here answer with a number. */
+    static native int ioctl(int fd, long request, int[] answer);
 
     static native int prctl(int option, long second, long third, long fourth, long fifth);
 

@@ -260,6 +260,11 @@ final class NativeUdpSocket implements UdpSocket {
     }
 
     @Override
+    public boolean hasUnsent() {
+        return fd.hasUnsent();
+    }
+
+    @Override
     public void joinGroup(InetAddress group) throws IOException {
         // struct group_req (136 bytes): interface u32, 0 = as the routes say; from 8 on the group's sockaddr_storage.
         ByteBuffer request = MessageArray.allocate(136);

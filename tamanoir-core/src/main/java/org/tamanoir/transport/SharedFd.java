@@ -52,6 +52,22 @@ final class SharedFd {
         }
     }
 
+    /**
+     * Returns whether the kernel still has something that was sent through the socket: in the socket's queue, a queueing
+     * discipline's or a device's. False where it cannot say.
+     */
+    boolean hasUnsent() {
+        int[] bytes = new int[1];
+        if (!acquire()) {
+            return false;
+        }
+        try {
+            return LibC.ioctl(fd, LibC.SIOCOUTQ, bytes) == 0 && bytes[0] > 0;
+        } finally {
+            release();
+        }
+    }
+
     boolean isClosed() {
         return state.get() < 0;
     }

@@ -275,6 +275,11 @@ public final class TransitSender {
         lastError = error;
     }
 
+    /** Returns whether the kernel has not yet handed on all that the socket, which others use too, has sent. */
+    public boolean hasUnsent() {
+        return fd.hasUnsent();
+    }
+
     /** Returns how many datagrams the operating system took, since the sender was made. */
     public long sentPackets() {
         return sentPackets;

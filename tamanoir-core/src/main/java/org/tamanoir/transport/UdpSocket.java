@@ -49,6 +49,11 @@ public interface UdpSocket extends AutoCloseable {
         return Integer.MAX_VALUE;
     }
 
+    /** Returns whether the kernel has not yet handed on all that was sent through this socket; false where it cannot say. */
+    default boolean hasUnsent() {
+        return false;
+    }
+
     /** Makes memory to receive into. */
     UdpBatch newBatch();
 

@@ -215,15 +215,16 @@ class ServiceOffloadTest {
         start();
         send();
 
-        awaitOpen(2);
+        awaitOpen(1); // One gate for both keys.
         assertThat(levels.open()).allMatch(placed -> placed.isOrdered && placed.level == Level.XDP);
         assertThat(levels.openKeys()).containsExactlyInAnyOrder(KEY, versioned);
 
         node.services.add(definition("2.0", () -> new Light(null), new Placement()));
         eventually().until(() -> levels.openKeys().equals(List.of(versioned)));
+        eventually().until(() -> levels.open().get(0).isCaughtUp);
         node.services.add(77, definition);
         eventually()
-                .until(() -> levels.openKeys().contains(77L) && levels.open().size() == 2);
+                .until(() -> levels.openKeys().equals(List.of(77L, versioned).stream().sorted().toList()));
     }
 
     @Test

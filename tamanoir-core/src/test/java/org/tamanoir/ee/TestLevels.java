@@ -2,11 +2,13 @@ package org.tamanoir.ee;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelCounters;
@@ -25,21 +27,26 @@ final class TestLevels implements NodeOs {
     final Set<Level> there = EnumSet.of(Level.TC, Level.XDP);
 
     final List<Placed> all = new CopyOnWriteArrayList<>();
+    /** How often somebody has waited for what passes. */
+    final AtomicInteger passed = new AtomicInteger();
+    /** Whether packets without a policy go on. */
+    volatile boolean passesUnknown;
     /** Whether it has a fault of its own for who asks. */
     volatile boolean faulty;
 
     /** One policy. */
     static final class Placed implements Offload {
-        final long key;
+        volatile List<Long> keys;
         final Flow flow;
         final Level level;
         final boolean isOrdered;
+        volatile boolean isCaughtUp;
         private Policy policy;
         private LevelCounters counters = LevelCounters.ZERO;
         private boolean closed;
 
-        Placed(long key, Flow flow, Level level, Policy policy, boolean isOrdered) {
-            this.key = key;
+        Placed(List<Long> keys, Flow flow, Level level, Policy policy, boolean isOrdered) {
+            this.keys = List.copyOf(keys);
             this.flow = flow;
             this.level = level;
             this.policy = policy;
@@ -54,7 +61,7 @@ final class TestLevels implements NodeOs {
 
         @Override
         public long serviceKey() {
-            return key;
+            return keys.get(0);
         }
 
         @Override
@@ -102,23 +109,23 @@ final class TestLevels implements NodeOs {
     }
 
     List<Long> openKeys() {
-        return open().stream().map(Placed::serviceKey).sorted().toList();
+        return open().stream().flatMap(placed -> placed.keys.stream()).sorted().toList();
     }
 
     @Override
-    public synchronized Offload offload(long key, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered)
-            throws LevelException {
+    public synchronized Offload offload(
+            List<Long> keys, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered) throws LevelException {
         if (faulty) {
             throw new IllegalStateException("a fault of the test's");
         }
         for (Placed placed : open()) {
-            if (placed.key == key && placed.flow.equals(flow)) {
+            if (!Collections.disjoint(placed.keys, keys) && placed.flow.equals(flow)) {
                 throw new LevelException("the flow has a policy");
             }
         }
         for (Level level : List.of(Level.XDP, Level.TC, Level.MODULE)) {
             if (levels.contains(level) && there.contains(level)) {
-                Placed placed = new Placed(key, flow, level, policy, isOrdered);
+                Placed placed = new Placed(keys, flow, level, policy, isOrdered);
                 all.add(placed);
                 return placed;
             }
@@ -139,6 +146,46 @@ final class TestLevels implements NodeOs {
     @Override
     public int upMark() {
         return 0;
+    }
+
+    @Override
+    public void arrived(int slot, long packets) {
+        // Nothing comes up.
+    }
+
+    @Override
+    public boolean isAwaited(int slot) {
+        return false;
+    }
+
+    @Override
+    public void awaitLeft() {
+        // Nothing was sent.
+    }
+
+    @Override
+    public void awaitPassed() {
+        passed.incrementAndGet();
+    }
+
+    @Override
+    public void follow(Offload offload, List<Long> keys) {
+        ((Placed) offload).keys = List.copyOf(keys);
+    }
+
+    @Override
+    public boolean areSocketsEmpty() {
+        return true;
+    }
+
+    @Override
+    public void caughtUp(Offload offload) {
+        ((Placed) offload).isCaughtUp = true;
+    }
+
+    @Override
+    public boolean passesUnknown() {
+        return passesUnknown;
     }
 
     @Override

@@ -41,7 +41,7 @@ class LevelTest {
         none.settled(1, 1);
         none.lost(1);
         assertThat(none.offloads()).isEmpty();
-        assertThatThrownBy(() -> none.offload(1, Flow.ANY, Policy.forward(), Set.of(Level.TC), false))
+        assertThatThrownBy(() -> none.offload(List.of(1L), Flow.ANY, Policy.forward(), Set.of(Level.TC), false))
                 .isInstanceOf(LevelException.class)
                 .hasMessageStartingWith("no level below the JVM: off: ");
         none.close();

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,13 +29,29 @@ import org.tamanoir.nodeos.Policy;
 final class KernelLevels implements NodeOs {
     private static final Logger LOG = LoggerFactory.getLogger(KernelLevels.class);
 
+    /** As long as a socket's buffer holds what comes up meanwhile, at 100,000 packets a second. */
+    private static final long LEAVING_NS = TimeUnit.MILLISECONDS.toNanos(50);
+    /** Between looks. */
+    private static final long LOOK_NS = 200_000;
+
     private final KernelConfig config;
     private final @Nullable InstanceLock instance;
     private final AttachedLevels levels;
     private final Slots slots = new Slots();
-    private final Reconciler reconciler = new Reconciler();
+    private final Reconciler reconciler = new Reconciler(new UsedSlot.Intake() {
+        @Override
+        public long arrived(int slot) {
+            return slots.arrived(slot);
+        }
+
+        @Override
+        public boolean isEmpty() {
+            return areSocketsEmpty();
+        }
+    });
     private final Policies policies;
     private volatile int upMark;
+    private volatile Set<Integer> udpPorts = Set.of();
     private Set<Integer> tcpPorts = Set.of();
     private @Nullable WayUp wayUp;
     private @Nullable LevelsThread thread;
@@ -94,6 +112,7 @@ final class KernelLevels implements NodeOs {
         }
         wayUp = opened;
         this.tcpPorts = tcpPorts;
+        this.udpPorts = udpPorts;
         upMark = mark;
         thread = new LevelsThread(opened, policies, reconciler);
         thread.start();
@@ -148,6 +167,43 @@ final class KernelLevels implements NodeOs {
     }
 
     @Override
+    public void arrived(int slot, long packets) {
+        slots.arrived(slot, packets);
+    }
+
+    @Override
+    public boolean isAwaited(int slot) {
+        return slots.isAwaited(slot);
+    }
+
+    @Override
+    public void awaitPassed() {
+        if (upMark != 0) {
+            Grace.await();
+        }
+    }
+
+    @Override
+    public void awaitLeft() {
+        if (upMark == 0) {
+            return;
+        }
+        long endNs = System.nanoTime() + LEAVING_NS;
+        try (DeviceQueues queues = new DeviceQueues()) {
+            while (!queues.areThrough() && System.nanoTime() - endNs < 0) {
+                LockSupport.parkNanos(LOOK_NS);
+            }
+        } catch (NetlinkException refused) {
+            LOG.debug("levels: queues of devices: {}", refused.getMessage());
+        }
+    }
+
+    @Override
+    public boolean areSocketsEmpty() {
+        return UpSockets.areEmpty(udpPorts);
+    }
+
+    @Override
     public void settled(int slot, long packets) {
         LevelDriver owner = slots.owner(slot);
         if (owner != null) {
@@ -161,9 +217,28 @@ final class KernelLevels implements NodeOs {
     }
 
     @Override
-    public Offload offload(long serviceKey, Flow flow, Policy policy, Set<Level> allowed, boolean isOrdered)
+    public Offload offload(List<Long> serviceKeys, Flow flow, Policy policy, Set<Level> allowed, boolean isOrdered)
             throws LevelException {
-        return policies.place(serviceKey, flow, policy, allowed, isOrdered);
+        return policies.place(serviceKeys, flow, policy, allowed, isOrdered);
+    }
+
+    @Override
+    public void follow(Offload offload, List<Long> serviceKeys) throws LevelException {
+        if (offload instanceof KernelOffload ours) {
+            policies.follow(ours, serviceKeys);
+        }
+    }
+
+    @Override
+    public void caughtUp(Offload offload) {
+        if (offload instanceof KernelOffload ours) {
+            ours.slot().release();
+        }
+    }
+
+    @Override
+    public boolean passesUnknown() {
+        return !config.unknownUp();
     }
 
     @Override

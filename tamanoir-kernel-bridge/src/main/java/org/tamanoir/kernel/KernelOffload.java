@@ -21,11 +21,11 @@ import org.tamanoir.nodeos.Policy;
 final class KernelOffload implements Offload {
     private static final Logger LOG = LoggerFactory.getLogger(KernelOffload.class);
 
-    /** The {@code struct tmn_flow} that all tables know it by. */
-    final ByteBuffer key;
-
     private final Policies policies;
-    private final long serviceKey;
+    /** The {@code struct tmn_flow}s that all tables know it by, one for each service key. */
+    private volatile List<ByteBuffer> keys;
+
+    private volatile long serviceKey;
     private final Flow flow;
     private final Level level;
     private final List<UsedSlot> slots = new ArrayList<>(1);
@@ -36,7 +36,7 @@ final class KernelOffload implements Offload {
 
     KernelOffload(
             Policies policies,
-            ByteBuffer key,
+            List<ByteBuffer> keys,
             long serviceKey,
             Flow flow,
             Level level,
@@ -44,7 +44,7 @@ final class KernelOffload implements Offload {
             boolean isOrdered,
             UsedSlot slot) {
         this.policies = policies;
-        this.key = key;
+        this.keys = keys;
         this.serviceKey = serviceKey;
         this.flow = flow;
         this.level = level;
@@ -56,6 +56,16 @@ final class KernelOffload implements Offload {
     @Override
     public long serviceKey() {
         return serviceKey;
+    }
+
+    List<ByteBuffer> keys() {
+        return keys;
+    }
+
+    /** Is for these from now on. */
+    void changed(List<ByteBuffer> newKeys, long newServiceKey) {
+        keys = newKeys;
+        serviceKey = newServiceKey;
     }
 
     @Override

@@ -61,6 +61,8 @@ final class LibC {
 
     static native long recv(int fd, long data, long bytes, int flags);
 
+    static native long syscall(long number, long first, long second, long third);
+
     static native int close(int fd);
 
     static native String strerror(int errno);

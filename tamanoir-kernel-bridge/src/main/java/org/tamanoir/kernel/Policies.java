@@ -7,6 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.ServiceKey;
@@ -23,7 +25,8 @@ import org.tamanoir.nodeos.Share;
  *
  * <p>A policy stands in all tables. It comes to the tables of other levels first and leaves them last, so that no level
  * takes its packets for those of an unknown flow while another handles them. A new share gets a new slot, because its
- * counts begin anew; the slot that it had is given back when its packets are through.
+ * counts begin anew; the slot that it had is given back when its packets are through. The keys of a policy have one slot
+ * together: none handles packets itself while those of another are on their way.
  *
  * <p>Thread contract: any thread; one lock, this object's, under which drivers are called, never on the way of a packet.
  */
@@ -69,17 +72,14 @@ final class Policies {
     }
 
     /** Does what {@link org.tamanoir.nodeos.NodeOs#offload} says. */
-    synchronized Offload place(long serviceKey, Flow flow, Policy policy, Set<Level> allowed, boolean isOrdered)
+    synchronized Offload place(
+            List<Long> serviceKeys, Flow flow, Policy policy, Set<Level> allowed, boolean isOrdered)
             throws LevelException {
         checkOpen();
         checkPossible(flow, policy);
-        ByteBuffer key = AbiEncoder.flow(serviceKey, flow);
-        KernelOffload owner = byFlow.get(key);
-        if (owner != null) {
-            throw new LevelException("the flow has a policy of service "
-                    + ServiceKey.toString(owner.serviceKey()) + " on "
-                    + owner.level().label()
-                    + ": change that one, or close it first");
+        List<ByteBuffer> keys = keys(serviceKeys, flow);
+        for (ByteBuffer key : keys) {
+            checkFree(key, null);
         }
         List<String> reasons = new ArrayList<>();
         for (Level level : ORDER) {
@@ -90,7 +90,7 @@ final class Policies {
                 }
                 if (whyNot == null) {
                     try {
-                        return place(key, serviceKey, flow, policy, level, isOrdered);
+                        return place(keys, serviceKeys.get(0), flow, policy, level, isOrdered);
                     } catch (LevelException refused) {
                         whyNot = refused.getMessage();
                     }
@@ -104,21 +104,44 @@ final class Policies {
                         : "no level can: " + String.join("; ", reasons));
     }
 
-    private KernelOffload place(ByteBuffer key, long serviceKey, Flow flow, Policy policy, Level level, boolean mayBeUp)
+    private static List<ByteBuffer> keys(List<Long> serviceKeys, Flow flow) {
+        return serviceKeys.stream().map(key -> AbiEncoder.flow(key, flow)).toList();
+    }
+
+    private void checkFree(ByteBuffer key, @Nullable KernelOffload own) throws LevelException {
+        KernelOffload owner = byFlow.get(key);
+        if (owner != null && owner != own) {
+            throw new LevelException("the flow has a policy of service "
+                    + ServiceKey.toString(owner.serviceKey()) + " on "
+                    + owner.level().label()
+                    + ": change that one, or close it first");
+        }
+    }
+
+    private KernelOffload place(
+            List<ByteBuffer> keys, long serviceKey, Flow flow, Policy policy, Level level, boolean mayBeUp)
             throws LevelException {
         boolean isOrdered = mayBeUp && waits(flow, policy);
         UsedSlot slot = take(levels.driver(level), flow, policy, isOrdered);
+        holdIf(mayBeUp, slot);
         try {
-            setInAllTables(key, level, AbiEncoder.policy(slot.number, level, policy, isOrdered));
+            setInAllTables(keys, level, AbiEncoder.policy(slot.number, level, policy, isOrdered));
         } catch (LevelException refused) {
-            removeFromAllTables(key, level);
+            keys.forEach(key -> removeFromAllTables(key, level));
             slots.give(slot.number);
             throw refused;
         }
-        KernelOffload offload = new KernelOffload(this, key, serviceKey, flow, level, policy, isOrdered, slot);
-        byFlow.put(key, offload);
+        KernelOffload offload = new KernelOffload(this, keys, serviceKey, flow, level, policy, isOrdered, slot);
+        keys.forEach(key -> byFlow.put(key, offload));
         reconciler.watch(slot);
         return offload;
+    }
+
+    /** Holds a slot where packets without it may be on their way up, in front of those that get it. */
+    private static void holdIf(boolean mayBeUp, UsedSlot slot) {
+        if (mayBeUp && slot.goesBySettled()) {
+            slot.hold();
+        }
     }
 
     /** Returns whether it makes a difference to this policy that packets may be on their way up. */
@@ -127,11 +150,13 @@ final class Policies {
     }
 
     /** Sets those of other levels first: until the own level knows it, packets are those of an unknown flow. */
-    private void setInAllTables(ByteBuffer key, Level level, ByteBuffer policy) throws LevelException {
-        for (LevelDriver other : levels.othersThan(level)) {
-            other.set(key, policy);
+    private void setInAllTables(List<ByteBuffer> keys, Level level, ByteBuffer policy) throws LevelException {
+        for (ByteBuffer key : keys) {
+            for (LevelDriver other : levels.othersThan(level)) {
+                other.set(key, policy);
+            }
+            levels.driver(level).set(key, policy);
         }
-        levels.driver(level).set(key, policy);
     }
 
     private void removeFromAllTables(ByteBuffer key, Level level) {
@@ -142,11 +167,10 @@ final class Policies {
     private UsedSlot take(LevelDriver driver, Flow flow, Policy policy, boolean isOrdered) throws LevelException {
         boolean isFirst = policy.share().kind() == Share.Kind.FIRST;
         boolean goesBySettled = flow.protocol() == Flow.Protocol.UDP && (isFirst || isOrdered);
+        int number = slots.take(driver);
+        slots.await(number, goesBySettled);
         return new UsedSlot(
-                slots.take(driver),
-                driver,
-                goesBySettled,
-                isFirst ? policy.share().number() : 0);
+                number, driver, goesBySettled, isFirst ? policy.share().number() : 0);
     }
 
     /** Does what {@link Offload#change} says. */
@@ -157,21 +181,55 @@ final class Policies {
         }
         checkPossible(offload.flow(), policy);
         Level level = offload.level();
-        Policy old = offload.policy();
-        LevelDriver driver = levels.driver(level);
-        if (policy.share().equals(old.share())) {
+        if (policy.share().equals(offload.policy().share())) {
             check(level, offload.flow(), policy, offload.isOrdered());
-            driver.set(offload.key, AbiEncoder.policy(offload.slot().number, level, policy, offload.isOrdered()));
+            ByteBuffer struct = AbiEncoder.policy(offload.slot().number, level, policy, offload.isOrdered());
+            for (ByteBuffer key : offload.keys()) {
+                levels.driver(level).set(key, struct);
+            }
             offload.changed(policy);
             return;
         }
+        beginAnew(offload, offload.keys(), policy);
+    }
+
+    /** Does what {@link org.tamanoir.nodeos.NodeOs#follow} says. */
+    synchronized void follow(KernelOffload offload, List<Long> serviceKeys) throws LevelException {
+        checkOpen();
+        if (offload.isClosed()) {
+            return;
+        }
+        List<ByteBuffer> before = offload.keys();
+        List<ByteBuffer> now = keys(serviceKeys, offload.flow());
+        for (ByteBuffer key : now) {
+            checkFree(key, offload);
+        }
+        if (before.containsAll(now)) {
+            offload.changed(now, serviceKeys.get(0)); // No packet is new to it.
+        } else {
+            beginAnew(offload, now, offload.policy());
+            offload.changed(now, serviceKeys.get(0));
+            now.forEach(key -> byFlow.put(key, offload));
+        }
+        for (ByteBuffer key : before) {
+            if (!now.contains(key)) {
+                byFlow.remove(key);
+                removeFromAllTables(key, offload.level());
+            }
+        }
+    }
+
+    /** Has an offload begin with another share, or other keys, under a slot of its own. */
+    private void beginAnew(KernelOffload offload, List<ByteBuffer> keys, Policy policy) throws LevelException {
+        Level level = offload.level();
         boolean isOrdered = waits(offload.flow(), policy);
         check(level, offload.flow(), policy, isOrdered);
-        UsedSlot slot = take(driver, offload.flow(), policy, isOrdered);
+        UsedSlot slot = take(levels.driver(level), offload.flow(), policy, isOrdered);
+        holdIf(true, slot);
         try {
-            setInAllTables(offload.key, level, AbiEncoder.policy(slot.number, level, policy, isOrdered));
+            setInAllTables(keys, level, AbiEncoder.policy(slot.number, level, policy, isOrdered));
         } catch (LevelException refused) {
-            setBack(offload);
+            setBack(offload, keys);
             slots.give(slot.number);
             throw refused;
         }
@@ -181,11 +239,16 @@ final class Policies {
         reconciler.retire(before, offload);
     }
 
-    /** Sets the policy that it had again, in the tables of other levels too. */
-    private void setBack(KernelOffload offload) {
+    /** Sets the policy that it had again, in the tables of other levels too, and takes away what was new. */
+    private void setBack(KernelOffload offload, List<ByteBuffer> tried) {
+        for (ByteBuffer key : tried) {
+            if (!offload.keys().contains(key)) {
+                removeFromAllTables(key, offload.level());
+            }
+        }
         try {
             setInAllTables(
-                    offload.key,
+                    offload.keys(),
                     offload.level(),
                     AbiEncoder.policy(offload.slot().number, offload.level(), offload.policy(), offload.isOrdered()));
         } catch (LevelException refused) {
@@ -227,10 +290,11 @@ final class Policies {
             return;
         }
         offload.closed();
-        byFlow.remove(offload.key);
-        UsedSlot slot = offload.slot();
-        removeFromAllTables(offload.key, offload.level());
-        reconciler.retire(slot, offload);
+        for (ByteBuffer key : offload.keys()) {
+            byFlow.remove(key);
+            removeFromAllTables(key, offload.level());
+        }
+        reconciler.retire(offload.slot(), offload);
     }
 
     private static void removeQuietly(LevelDriver driver, ByteBuffer key) {
@@ -256,7 +320,7 @@ final class Policies {
     }
 
     synchronized List<Offload> offloads() {
-        return List.copyOf(byFlow.values());
+        return byFlow.values().stream().distinct().collect(Collectors.toUnmodifiableList());
     }
 
     /** Has the levels look at other packets, by a {@code struct tmn_hook}. */
@@ -281,7 +345,7 @@ final class Policies {
         }
         isClosed = true;
         look(noPorts);
-        byFlow.values().forEach(offload -> {
+        byFlow.values().stream().distinct().forEach(offload -> {
             offload.closed();
             offload.keepAllCounts();
         });

@@ -25,12 +25,17 @@ final class Reconciler {
     private static final long BUDGET_NS = 3_000_000;
 
     private final Losses losses = new Losses();
+    private final UsedSlot.Intake intake;
     private final Queue<UsedSlot> newcomers = new ConcurrentLinkedQueue<>();
     private final Map<UsedSlot, KernelOffload> retired = new HashMap<>(); // guarded by itself
     private final ArrayDeque<UsedSlot> watched = new ArrayDeque<>();
     private final Set<UsedSlot> known = new HashSet<>(); // as watched
     private boolean anyPending;
     private int leftOfRound;
+
+    Reconciler(UsedSlot.Intake intake) {
+        this.intake = intake;
+    }
 
     /** Packets were lost that may have had a slot. */
     void lost(long packets) {
@@ -86,7 +91,7 @@ final class Reconciler {
     private void look(UsedSlot slot, long nowNs, BiConsumer<UsedSlot, KernelOffload> free) {
         UsedSlot.Finding finding;
         try {
-            finding = slot.observe(nowNs, losses);
+            finding = slot.observe(nowNs, losses, intake);
         } catch (LevelException unreadable) {
             LOG.warn("levels: state of slot {}: {}", slot.number, unreadable.getMessage());
             finding = UsedSlot.Finding.QUIET;

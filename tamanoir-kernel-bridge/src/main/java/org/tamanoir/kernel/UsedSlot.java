@@ -1,21 +1,26 @@
 package org.tamanoir.kernel;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import org.tamanoir.nodeos.LevelException;
 
 /**
  * A slot that a policy has, or had until the packets that it sent up are through, and what was seen of its packets on
- * their way: {@code pending = up - settled}, the least and the greatest of a window of a second.
+ * their way: {@code pending = up - settled} and, of these, {@code outside = up - arrived - lost}, which the node has not read.
  *
- * <p>Packets that went up may never settle, because a socket was full or something else took them. They would keep a
- * policy from handling packets for ever, so they are settled here:
+ * <p>Packets that went up may never arrive, because a socket was full or something else took them. They would keep a
+ * policy from handling packets for ever, so they are settled here. Packets that have arrived never are, however long the
+ * node has them: a service may take its time, and packets wait in queues.
  *
  * <ul>
- *   <li>pending packets, when nothing has moved for a whole window;
- *   <li>while packets move, the least that was pending, as far as the node's sockets have lost as many;
+ *   <li>The least that was outside for a window of a second, whenever the node's sockets were seen empty;
+ *   <li>the least that was outside at all, as far as the node's sockets have lost as many;
  *   <li>when more has settled than went up, because what was taken for lost was not: the difference is taken back.
  * </ul>
  *
- * <p>Thread contract: {@link #retire} under the lock of {@link Policies}; {@link #observe} the {@code levels} thread.
+ * <p>A slot is held, by one packet that is said to be pending, while older packets without it are on their way.
+ *
+ * <p>Thread contract: {@link #retire} and {@link #hold} under the lock of {@link Policies}; {@link #release} any thread;
+ * {@link #observe} the {@code levels} thread.
  */
 final class UsedSlot {
     /** How long packets may be on their way without a sign of it. */
@@ -23,17 +28,32 @@ final class UsedSlot {
 
     final int number;
     final LevelDriver driver;
+    /** Looks with empty sockets that show what is lost: one alone may fall between a read and word of it. */
+    private static final int EMPTY_LOOKS = 3;
+
     private final boolean goesBySettled;
     private final long firstPackets;
+    /** 1 while the slot is held. */
+    private final AtomicInteger held = new AtomicInteger();
     private volatile boolean isRetired;
     private volatile long retiredNs;
 
     private int samples;
     private long windowNs;
-    private long least;
     private long greatest;
-    private long windowUp;
-    private long windowSettled;
+    private long leastOutside;
+    private int emptyLooks;
+    /** Packets that were settled for being lost. */
+    private long lost;
+
+    /** The node's sockets and what it has read from them. */
+    interface Intake {
+        /** Returns how many packets of a slot have been read. */
+        long arrived(int slot);
+
+        /** Returns whether none waits. */
+        boolean isEmpty();
+    }
 
     /**
      * Makes a slot of a policy that begins.
@@ -48,8 +68,22 @@ final class UsedSlot {
         this.firstPackets = firstPackets;
     }
 
+    /** Holds its policy, which has not begun. */
+    void hold() {
+        held.set(1);
+        driver.settled(number, -1);
+    }
+
+    /** Lets its policy begin when what it has sent up has settled. Idempotent. */
+    void release() {
+        if (held.compareAndSet(1, 0)) {
+            driver.settled(number, 1);
+        }
+    }
+
     /** Notes that no policy has this slot from now on, but packets with its mark may be on their way. */
     void retire(long nowNs) {
+        release();
         retiredNs = nowNs;
         isRetired = true;
     }
@@ -72,17 +106,17 @@ final class UsedSlot {
     }
 
     /** Looks at the slot, and settles what is lost of it. */
-    Finding observe(long nowNs, Losses losses) throws LevelException {
+    Finding observe(long nowNs, Losses losses, Intake intake) throws LevelException {
+        int holds = held.get();
         AbiDecoder.State state = AbiDecoder.state(driver.state(number));
-        long pending = state.pending();
+        long pending = state.pending() - holds;
         if (samples == 0) {
-            beginWindow(nowNs, state);
+            beginWindow(nowNs);
         }
         samples++;
-        least = Math.min(least, pending);
-        greatest = Math.max(greatest, pending);
+        sample(state, pending, intake);
         if (nowNs - windowNs >= WINDOW_NS && samples > 1) {
-            settleLost(state, losses);
+            settleLost(losses);
             samples = 0;
         }
         if (pending != 0) {
@@ -91,27 +125,39 @@ final class UsedSlot {
         if (isRetired) {
             return nowNs - retiredNs >= WINDOW_NS ? Finding.FREE : Finding.QUIET;
         }
-        return state.up() > 0 && state.seen() >= firstPackets ? Finding.THROUGH : Finding.QUIET;
+        boolean isThrough = holds == 0 && state.up() > 0 && state.seen() >= firstPackets;
+        return isThrough ? Finding.THROUGH : Finding.QUIET;
     }
 
-    private void beginWindow(long nowNs, AbiDecoder.State state) {
+    private void beginWindow(long nowNs) {
         windowNs = nowNs;
-        least = state.pending();
-        greatest = least;
-        windowUp = state.up();
-        windowSettled = state.settled();
+        greatest = Long.MIN_VALUE;
+        leastOutside = Long.MAX_VALUE;
+        emptyLooks = 0;
     }
 
-    private void settleLost(AbiDecoder.State state, Losses losses) {
+    /** What has arrived is read after what went up and what the sockets hold, so that no packet counts as lost that has. */
+    private void sample(AbiDecoder.State state, long pending, Intake intake) {
+        greatest = Math.max(greatest, pending);
+        if (pending > 0 && intake.isEmpty()) {
+            emptyLooks++;
+        }
+        leastOutside = Math.min(leastOutside, Math.min(pending, state.up() - intake.arrived(number) - lost));
+    }
+
+    private void settleLost(Losses losses) {
         if (greatest < 0) {
-            driver.settled(number, greatest);
-        } else if (least > 0) {
-            boolean moves = state.up() != windowUp || state.settled() != windowSettled;
-            long explained = losses.take(least);
-            long lost = moves ? explained : least;
-            if (lost > 0) {
-                driver.settled(number, lost);
-            }
+            settleAsLost(greatest);
+        } else if (leastOutside > 0) {
+            long explained = losses.take(leastOutside);
+            settleAsLost(emptyLooks >= EMPTY_LOOKS ? leastOutside : explained);
+        }
+    }
+
+    private void settleAsLost(long packets) {
+        if (packets != 0) {
+            lost += packets;
+            driver.settled(number, packets);
         }
     }
 }

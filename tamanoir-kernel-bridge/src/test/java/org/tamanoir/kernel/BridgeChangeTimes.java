@@ -31,7 +31,7 @@ final class BridgeChangeTimes {
         try (BridgeNet net = new BridgeNet("times")) {
             NodeOs os = net.attach(BridgeNet.PORT, level);
             try {
-                Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward(), only, false);
+                Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward(), only, false);
                 List<Policy> marks =
                         List.of(Policy.forward().markClass(1), Policy.forward().markClass(2));
                 measure(level + ": change of a parameter", round -> offload.change(marks.get(round % 2)));
@@ -41,7 +41,7 @@ final class BridgeChangeTimes {
                 measure(
                         level + ": offload and close",
                         round -> os.offload(
-                                        1,
+                                        List.of(1L),
                                         new Flow(Flow.Protocol.UDP, null, null, (long) round),
                                         Policy.drop(),
                                         only,

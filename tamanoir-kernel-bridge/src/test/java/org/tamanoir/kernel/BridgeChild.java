@@ -94,9 +94,9 @@ final class BridgeChild implements AutoCloseable {
         try {
             os.attach(List.of(new InetSocketAddress("0.0.0.0", BridgeNet.PORT)), List.of(), Anep.DEFAULT_TYPE_ID);
             EnumSet<Level> all = EnumSet.allOf(Level.class);
-            os.offload(BridgeNet.KEY, stream(1), Policy.forward(), all, true);
-            os.offload(BridgeNet.KEY, stream(2), Policy.up(), all, false);
-            os.offload(BridgeNet.KEY, stream(3), Policy.forward(), all, false);
+            os.offload(List.of(BridgeNet.KEY), stream(1), Policy.forward(), all, true);
+            os.offload(List.of(BridgeNet.KEY), stream(2), Policy.up(), all, false);
+            os.offload(List.of(BridgeNet.KEY), stream(3), Policy.forward(), all, false);
         } catch (LevelException refused) {
             System.out.println(refused.getMessage());
         }

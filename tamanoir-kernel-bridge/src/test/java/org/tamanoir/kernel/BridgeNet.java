@@ -160,6 +160,7 @@ final class BridgeNet implements AutoCloseable {
             marks.add(node.mark());
             note(node.data(), atNode);
             if ((node.mark() & NodeOs.UP_MASK) == os.upMark()) {
+                os.arrived(node.mark() & NodeOs.SLOT_MASK, 1);
                 os.settled(node.mark() & NodeOs.SLOT_MASK, 1);
             }
         }

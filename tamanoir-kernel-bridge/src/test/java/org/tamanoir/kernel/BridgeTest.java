@@ -72,7 +72,7 @@ class BridgeTest {
         assertThat(net.traces()).isEqualTo(before);
         net.close(os);
         assertThat(os.upMark()).isZero();
-        assertThatThrownBy(() -> os.offload(1, Flow.ANY, Policy.forward(), ALL, false))
+        assertThatThrownBy(() -> os.offload(List.of(1L), Flow.ANY, Policy.forward(), ALL, false))
                 .isInstanceOf(LevelException.class)
                 .hasMessage("the levels of this node are closed");
     }
@@ -84,7 +84,7 @@ class BridgeTest {
         assertThat(net.atNode).hasSize(10);
         assertThat(net.marks).containsExactly(os.upMark());
 
-        Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward(), ALL, false);
+        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward(), ALL, false);
         net.exchange(os, 1, 10);
         assertThat(net.atServer).hasSize(10);
         assertThat(offload.level()).isEqualTo(Level.TC);
@@ -106,7 +106,7 @@ class BridgeTest {
     @Test
     void theFirstComeUpAndNoneIsOvertaken() throws Exception {
         os = net.attach();
-        Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward().share(Share.first(500)), ALL, false);
+        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().share(Share.first(500)), ALL, false);
         net.exchange(os, 1, 500 + 64); // At its end none is on its way.
         net.exchange(os, 1, 1_436);
         assertThat(net.atNode.size()).isBetween(500, 500 + 64);
@@ -124,10 +124,15 @@ class BridgeTest {
         for (int i = 0; i < 20; i++) {
             net.send(1, BridgeNet.PORT);
         }
-        Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward(), ALL, true);
-        net.exchange(os, 1, 180); // At its end none is on its way.
+        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward(), ALL, true);
+        net.exchange(os, 1, 160);
+        assertThat(net.atServer).as("before the node has caught up").isEmpty();
+        os.awaitPassed();
+        assertThat(os.areSocketsEmpty()).isTrue();
+        os.caughtUp(offload);
+        net.exchange(os, 1, 20); // At its end none is on its way.
         net.exchange(os, 1, 20);
-        assertThat(net.atNode.size()).isBetween(21, 200);
+        assertThat(net.atNode.size()).isBetween(180, 200);
         assertThat(net.atServer.get(0)).isGreaterThan(net.atNode.get(net.atNode.size() - 1));
         assertThat(offload.counters().up()).isEqualTo(net.atNode.size() - 20);
     }
@@ -136,7 +141,7 @@ class BridgeTest {
     void packetsThatNeverSettleDoNotKeepAQuietFlowUpForEver() throws Exception {
         os = net.attach();
         KernelOffload offload = (KernelOffload)
-                os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward().share(Share.first(3)), ALL, false);
+                os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().share(Share.first(3)), ALL, false);
         long beganNs = System.nanoTime();
         net.exchange(NodeOs.NONE, 1, 10); // the node takes them and says nothing
         long pending = pending(offload);
@@ -155,7 +160,7 @@ class BridgeTest {
     @Test
     void packetsThatSocketsLostDoNotKeepABusyFlowUpForEver() throws Exception {
         os = net.attach();
-        Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward().share(Share.first(3)), ALL, false);
+        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().share(Share.first(3)), ALL, false);
         net.exchange(NodeOs.NONE, 1, 10);
         os.lost(10);
 
@@ -186,7 +191,7 @@ class BridgeTest {
                 Policy.forward().rules(List.of(Rule.all(false)), true),
                 Policy.up());
         List<Offload> ended = new ArrayList<>();
-        Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward(), ALL, false);
+        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward(), ALL, false);
         int changes = 0;
         for (int round = 0; round < 1_500; round++) {
             for (int i = random.nextInt(20); i > 0; i--) {
@@ -195,7 +200,7 @@ class BridgeTest {
             if (random.nextInt(50) == 0) {
                 ended.add(offload);
                 offload.close();
-                offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.up(), ALL, true);
+                offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.up(), ALL, true);
             } else {
                 offload.change(policies.get(random.nextInt(policies.size())));
                 changes++;
@@ -221,7 +226,7 @@ class BridgeTest {
         List<Offload> offloads = new ArrayList<>();
         for (long stream = 0; stream < 10_000; stream++) {
             offloads.add(os.offload(
-                    BridgeNet.KEY, new Flow(Flow.Protocol.UDP, null, null, stream), Policy.forward(), ALL, false));
+                    List.of(BridgeNet.KEY), new Flow(Flow.Protocol.UDP, null, null, stream), Policy.forward(), ALL, false));
         }
         assertThat(os.offloads()).hasSize(10_000);
         net.exchange(os, 9_999, 5);
@@ -238,7 +243,7 @@ class BridgeTest {
     @Test
     void whatCannotBeIsRefusedWithTheReason() throws Exception {
         os = net.attach();
-        os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward(), ALL, false);
+        os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward(), ALL, false);
         refused(
                 Flow.ANY,
                 Policy.forward(),
@@ -262,13 +267,13 @@ class BridgeTest {
                 "no level can: xdp: off: the configuration does not name it among the levels; tc: network interface"
                         + " no-such-if does not exist: name one that \"ip link\" shows; module: off: the configuration"
                         + " does not name it among the levels");
-        assertThatThrownBy(() -> os.offload(1, Flow.ANY, Policy.forward(), Set.of(Level.JVM), false))
+        assertThatThrownBy(() -> os.offload(List.of(1L), Flow.ANY, Policy.forward(), Set.of(Level.JVM), false))
                 .hasMessage("the service may run in the JVM alone: allow \"kernel\" or \"nic\" in its manifest");
         assertThat(os.offloads()).hasSize(1);
     }
 
     private void refused(Flow flow, Policy policy, String message) {
-        assertThatThrownBy(() -> os.offload(BridgeNet.KEY, flow, policy, ALL, false))
+        assertThatThrownBy(() -> os.offload(List.of(BridgeNet.KEY), flow, policy, ALL, false))
                 .isInstanceOf(LevelException.class)
                 .hasMessage(message);
     }
@@ -276,10 +281,10 @@ class BridgeTest {
     @Test
     void theNearestLevelToTheWireThatCanIsTaken() throws Exception {
         os = net.attach(BridgeNet.PORT, Level.TC, Level.XDP);
-        Offload plain = os.offload(1, stream(1), Policy.forward(), ALL, false);
-        Offload shared = os.offload(1, stream(2), Policy.forward().share(Share.every(2)), ALL, false);
-        Offload ordered = os.offload(1, stream(3), Policy.forward(), ALL, true);
-        Offload confined = os.offload(1, stream(4), Policy.forward(), Set.of(Level.TC), false);
+        Offload plain = os.offload(List.of(1L), stream(1), Policy.forward(), ALL, false);
+        Offload shared = os.offload(List.of(1L), stream(2), Policy.forward().share(Share.every(2)), ALL, false);
+        Offload ordered = os.offload(List.of(1L), stream(3), Policy.forward(), ALL, true);
+        Offload confined = os.offload(List.of(1L), stream(4), Policy.forward(), Set.of(Level.TC), false);
 
         assertThat(plain.level()).isEqualTo(Level.XDP);
         assertThat(List.of(shared.level(), ordered.level(), confined.level())).containsOnly(Level.TC);
@@ -300,8 +305,8 @@ class BridgeTest {
         NodeOs second = net.attach(4433, Level.TC);
         assertThat(second.upMark()).isEqualTo(0x5410_0000);
         assertThat(os.upMark()).isEqualTo(0x5400_0000);
-        Offload first = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward(), ALL, false);
-        Offload other = second.offload(BridgeNet.KEY, Flow.ANY, Policy.drop(), ALL, false);
+        Offload first = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward(), ALL, false);
+        Offload other = second.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.drop(), ALL, false);
 
         net.exchange(os, 1, 5);
         net.send(1, 4433);
@@ -333,11 +338,11 @@ class BridgeTest {
     void addressesThatComeLaterAreLearnt() throws Exception {
         os = net.attach();
         Flow flow = new Flow(Flow.Protocol.UDP, null, InetAddress.getByName("10.71.1.77"), null);
-        Offload before = os.offload(1, flow, Policy.forward(), ALL, false);
+        Offload before = os.offload(List.of(1L), flow, Policy.forward(), ALL, false);
         before.close();
         net.net.namespaces().address(net.net.router(), TestNet.ROUTER_CLIENT_DEVICE, "10.71.1.77/24");
         eventually()
-                .untilAsserted(() -> assertThatThrownBy(() -> os.offload(1, flow, Policy.forward(), ALL, false)
+                .untilAsserted(() -> assertThatThrownBy(() -> os.offload(List.of(1L), flow, Policy.forward(), ALL, false)
                                 .close())
                         .hasMessageContaining("this host"));
     }

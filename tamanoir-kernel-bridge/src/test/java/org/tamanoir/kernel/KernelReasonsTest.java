@@ -110,7 +110,7 @@ class KernelReasonsTest {
                     .isInstanceOf(LevelException.class)
                     .hasMessage("no level can be used: xdp: needs Linux; tc: needs Linux; module: needs Linux");
             assertThat(os.upMark()).isZero();
-            assertThatThrownBy(() -> os.offload(1, Flow.ANY, Policy.forward(), Set.of(Level.TC), false))
+            assertThatThrownBy(() -> os.offload(List.of(1L), Flow.ANY, Policy.forward(), Set.of(Level.TC), false))
                     .hasMessage("no level can: tc: needs Linux");
             os.settled(5, 1);
             os.settled(-1, 1);

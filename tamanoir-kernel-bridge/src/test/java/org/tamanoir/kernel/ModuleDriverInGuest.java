@@ -91,7 +91,7 @@ class ModuleDriverInGuest {
         net.exchange(os, 1, 10);
         assertThat(net.atNode).hasSize(10);
         assertThat(net.marks).containsExactly(os.upMark());
-        Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward().markClass(3), ALL, false);
+        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().markClass(3), ALL, false);
         net.exchange(os, 1, 10);
         assertThat(net.atServer).hasSize(10);
         assertThat(offload.counters().on()).isEqualTo(10);
@@ -107,14 +107,14 @@ class ModuleDriverInGuest {
         assertThat(net.atNode).hasSize(20);
         assertThat(offload.counters().packets()).isEqualTo(10);
         assertThatThrownBy(() ->
-                        os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward().fate(new Fate.Redirect("rs")), ALL, false))
+                        os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().fate(new Fate.Redirect("rs")), ALL, false))
                 .hasMessageContaining("module: the module does not redirect");
     }
 
     @Test
     void theFirstComeUpAndNoneIsOvertaken() throws Exception {
         os = net.attach(BridgeNet.PORT, Level.MODULE);
-        Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward().share(Share.first(200)), ALL, false);
+        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().share(Share.first(200)), ALL, false);
         net.exchange(os, 1, 400);
         assertThat(net.atNode.size()).isBetween(200, 200 + 64);
         assertThat(net.atNode).isSorted();
@@ -136,7 +136,7 @@ class ModuleDriverInGuest {
                 Policy.forward().share(Share.first(7)),
                 Policy.forward().rules(List.of(Rule.all(false)), true),
                 Policy.up());
-        Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward(), ALL, false);
+        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward(), ALL, false);
         for (int round = 0; round < 200; round++) {
             for (int i = random.nextInt(10); i > 0; i--) {
                 net.send(1, BridgeNet.PORT);
@@ -161,7 +161,7 @@ class ModuleDriverInGuest {
         List<Offload> offloads = new ArrayList<>();
         for (Level level : List.of(Level.MODULE, Level.TC, Level.XDP)) {
             offloads.add(os.offload(
-                    BridgeNet.KEY,
+                    List.of(BridgeNet.KEY),
                     new Flow(Flow.Protocol.UDP, null, null, (long) level.ordinal()),
                     Policy.forward(),
                     Set.of(level),
@@ -188,7 +188,7 @@ class ModuleDriverInGuest {
     @Test
     void whatANodeInstalledGoesWithIt() throws Exception {
         os = net.attach(BridgeNet.PORT, Level.MODULE);
-        Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.drop(), ALL, false);
+        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.drop(), ALL, false);
         net.close(os);
         net.exchange(NodeOs.NONE, 1, 10);
         assertThat(net.atServer).hasSize(10);
@@ -199,7 +199,7 @@ class ModuleDriverInGuest {
     @Test
     void whenTheModuleIsUnloadedTheNodeSaysSoAndGoesOn() throws Exception {
         os = net.attach(BridgeNet.PORT, Level.MODULE);
-        Offload offload = os.offload(BridgeNet.KEY, Flow.ANY, Policy.forward(), ALL, false);
+        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward(), ALL, false);
         net.exchange(os, 1, 5);
         Namespaces.shell("rmmod tamanoir");
         net.exchange(os, 1, 5);

@@ -5,7 +5,6 @@ import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -224,13 +223,6 @@ public abstract class PlacementTesting {
             return this;
         }
 
-        /** Has it handled elsewhere from now on. */
-        void place(Level level) throws InterruptedException {
-            definition.placement().want(Placement.Wanted.of(level.label()));
-            environment.place(definition);
-            awaitLevel(level);
-        }
-
         private void awaitLevel(Level level) throws InterruptedException {
             definition.placement().awaitTried(TransitNode.PATIENCE);
             assertThat(definition.placement().status())
@@ -266,34 +258,12 @@ public abstract class PlacementTesting {
         }
     }
 
-    /** Numbered packets cross while the service is moved; all arrive, in their order. */
+    /** Numbered packets cross while the service is moved to the level and back; all arrive, in their order. */
     protected static void assertNothingIsLostOrOvertaken(TestNet net, Level level) throws Exception {
-        InetSocketAddress server = TransitNode.at(TestNet.SERVER4, TransitNode.PORT);
-        int sent = 0;
-        List<Integer> arrived = new ArrayList<>();
-        try (PlacedNode node = PlacedNode.start(net, MONITOR, Level.JVM);
-                TransitEnd sender = TransitEnd.open(net, net.client(), TestNet.CLIENT4, 7000);
-                TransitEnd receiver = TransitEnd.open(net, net.server(), TestNet.SERVER4, TransitNode.PORT)) {
-            for (Level next : List.of(level, Level.JVM, level, Level.JVM)) {
-                for (int burst = 0; burst < 10; burst++) {
-                    List<byte[]> datagrams = new ArrayList<>();
-                    for (int i = 0; i < BURST; i++) {
-                        datagrams.add(TransitNode.packet(MONITOR, sent++, 200));
-                    }
-                    sender.send(server, datagrams);
-                    if (burst == 5) {
-                        node.place(next);
-                    }
-                    if (burst % 2 == 1) {
-                        receiver.receive(2 * BURST)
-                                .forEach(datagram -> arrived.add(TransitNode.number(datagram.bytes())));
-                    }
-                }
-            }
-            assertThat(arrived).hasSize(sent).isSorted();
-            InstanceStatus status = node.awaitPackets(sent);
-            assertThat(status.counters()).containsEntry("packets", (long) sent).containsEntry("lost", 0L);
-            assertThat(status.below().on()).as("%s", status.below()).isPositive();
+        try (OrderTesting order = new OrderTesting(net, level, true)) {
+            order.moveToAndFro(level, 4);
+            assertThat(order.by(level)).isPositive();
+            order.assertAllIsCounted();
         }
     }
 }

@@ -17,7 +17,24 @@ class SlotsTest {
 
     private final Counting driver = new Counting();
     private final Losses losses = new Losses();
+    private final Node intake = new Node();
     private long nowNs = 5;
+
+    /** What the node says. */
+    private static final class Node implements UsedSlot.Intake {
+        long arrived;
+        boolean isEmpty = true;
+
+        @Override
+        public long arrived(int slot) {
+            return arrived;
+        }
+
+        @Override
+        public boolean isEmpty() {
+            return isEmpty;
+        }
+    }
 
     /** A level whose packets the test counts itself. */
     private static final class Counting implements LevelDriver {
@@ -80,7 +97,7 @@ class SlotsTest {
 
     private UsedSlot.Finding observe(UsedSlot slot) throws LevelException {
         nowNs += STEP_NS;
-        return slot.observe(nowNs, losses);
+        return slot.observe(nowNs, losses, intake);
     }
 
     @Test
@@ -110,6 +127,7 @@ class SlotsTest {
         UsedSlot slot = new UsedSlot(1, driver, true, 1_000);
         for (int i = 0; i < 100; i++) {
             driver.up += 5;
+            intake.arrived = driver.up;
             driver.settled += i == 0 ? 2 : 5; // three are always on their way, and nothing was lost
             assertThat(observe(slot)).isEqualTo(UsedSlot.Finding.PENDING);
         }
@@ -130,9 +148,62 @@ class SlotsTest {
         assertThat(observe(slot)).isEqualTo(UsedSlot.Finding.QUIET);
     }
 
+    /** A service may take its time, and packets wait in its queues or are held. */
+    @Test
+    void whatTheNodeHasReadIsNeverTakenForLost() throws Exception {
+        UsedSlot slot = new UsedSlot(1, driver, true, 1_000);
+        driver.up = 9;
+        intake.arrived = 7;
+        for (int i = 0; i < 100; i++) {
+            observe(slot);
+        }
+        assertThat(driver.settled).as("two never arrived").isEqualTo(2);
+        losses.add(100);
+        for (int i = 0; i < 100; i++) {
+            observe(slot);
+        }
+        assertThat(driver.settled).as("sockets that lose others' packets explain nothing").isEqualTo(2);
+    }
+
+    /** The service's thread is in a packet, and what comes behind it stays in its port. */
+    @Test
+    void whatMayWaitInASocketIsNotTakenForLost() throws Exception {
+        UsedSlot slot = new UsedSlot(1, driver, true, 1_000);
+        intake.isEmpty = false;
+        driver.up = 7;
+        intake.arrived = 1;
+        for (int i = 0; i < 100; i++) {
+            assertThat(observe(slot)).isEqualTo(UsedSlot.Finding.PENDING);
+        }
+        assertThat(driver.settled).isZero();
+        intake.isEmpty = true;
+        for (int i = 0; i < 30; i++) {
+            observe(slot);
+        }
+        assertThat(driver.settled).isEqualTo(6);
+    }
+
+    @Test
+    void aHeldSlotIsQuietAndStaysClosedHoweverLong() throws Exception {
+        UsedSlot slot = new UsedSlot(1, driver, true, 0);
+        slot.hold();
+        driver.up = 5;
+        intake.arrived = 5;
+        driver.settled += 5;
+        for (int i = 0; i < 100; i++) {
+            assertThat(observe(slot)).isEqualTo(UsedSlot.Finding.QUIET);
+        }
+        assertThat(driver.up - driver.settled).as("what keeps the gate closed").isOne();
+        slot.release();
+        slot.release();
+        assertThat(driver.settled).isEqualTo(5);
+        assertThat(observe(slot)).isEqualTo(UsedSlot.Finding.THROUGH);
+    }
+
     @Test
     void whilePacketsMoveOnlyReportedLossesAreSettled() throws Exception {
         UsedSlot slot = new UsedSlot(1, driver, true, 1_000);
+        intake.isEmpty = false;
         driver.up = 10;
         losses.add(4);
         for (int i = 0; i < 50; i++) {

@@ -19,6 +19,7 @@ final class TransitLevels implements NodeOs {
     static final int MARK = 0x5400_0000;
 
     final AtomicIntegerArray settled = new AtomicIntegerArray(SLOT_MASK + 1);
+    final AtomicIntegerArray arrived = new AtomicIntegerArray(SLOT_MASK + 1);
     final AtomicInteger calls = new AtomicInteger();
     final AtomicLong lost = new AtomicLong();
     volatile List<InetSocketAddress> udp = List.of();
@@ -52,6 +53,46 @@ final class TransitLevels implements NodeOs {
     }
 
     @Override
+    public void arrived(int slot, long packets) {
+        arrived.addAndGet(slot, (int) packets);
+    }
+
+    @Override
+    public boolean isAwaited(int slot) {
+        return false;
+    }
+
+    @Override
+    public void awaitLeft() {
+        // Nothing was sent by them.
+    }
+
+    @Override
+    public void awaitPassed() {
+        // Nothing passes by them.
+    }
+
+    @Override
+    public void follow(Offload offload, List<Long> keys) {
+        throw new IllegalStateException("rules of nftables have no policies");
+    }
+
+    @Override
+    public boolean areSocketsEmpty() {
+        return true;
+    }
+
+    @Override
+    public void caughtUp(Offload offload) {
+        throw new IllegalStateException("rules of nftables have no policies");
+    }
+
+    @Override
+    public boolean passesUnknown() {
+        return false;
+    }
+
+    @Override
     public void settled(int slot, long packets) {
         settled.addAndGet(slot, (int) packets);
         calls.incrementAndGet();
@@ -63,7 +104,7 @@ final class TransitLevels implements NodeOs {
     }
 
     @Override
-    public Offload offload(long serviceKey, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered)
+    public Offload offload(List<Long> keys, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered)
             throws LevelException {
         throw new LevelException("rules of nftables have no policies");
     }

@@ -203,6 +203,7 @@ final class TransitNode implements AutoCloseable {
     /** Waits until so many packets of a slot have settled, and checks that no more do. */
     void assertSettled(int slot, int packets) {
         eventually().untilAsserted(() -> assertThat(levels.settled.get(slot)).isEqualTo(packets));
+        assertThat(levels.arrived.get(slot)).as("read, before they settled").isGreaterThanOrEqualTo(packets);
     }
 
     @Override

@@ -34,7 +34,7 @@ public final class Changer {
             nodeOs.attach(List.of(new InetSocketAddress(Network.PORT)), List.of(), Anep.DEFAULT_TYPE_ID);
             Policy first = Policy.forward().markClass(1);
             try (Offload offload =
-                    nodeOs.offload(ServiceKey.of(Load.SERVICE), Flow.ANY, first, EnumSet.of(level), false)) {
+                    nodeOs.offload(List.of(ServiceKey.of(Load.SERVICE)), Flow.ANY, first, EnumSet.of(level), false)) {
                 Control.serve("", words -> {
                     Policy policy = Policy.forward().markClass(Integer.parseInt(words[1]));
                     long beganNs = System.nanoTime();

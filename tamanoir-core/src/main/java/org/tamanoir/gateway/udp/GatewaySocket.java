@@ -209,6 +209,11 @@ public final class GatewaySocket implements UdpSocket {
     }
 
     @Override
+    public boolean hasUnsent() {
+        return socket.hasUnsent();
+    }
+
+    @Override
     public int sendBufferBytes() {
         return socket.sendBufferBytes();
     }

@@ -1,0 +1,122 @@
+package org.tamanoir.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.kernel.OrderTesting.SERVICE;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.service.Suspension;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.support.TestNet;
+
+/** No packet overtakes another where a service moves between the JVM and traffic control. */
+@Tag("once")
+@Tag("namespace")
+class PlacementOrderTest {
+    private static final String VERSIONED = SERVICE + ":1.0";
+
+    private static TestNet net;
+
+    private OrderTesting order;
+
+    @BeforeAll
+    static void link() {
+        BpfBed.require();
+        net = new TestNet("order");
+    }
+
+    @AfterAll
+    static void unlink() {
+        if (net != null) {
+            net.close();
+        }
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        order = new OrderTesting(net, Level.TC, true);
+    }
+
+    @AfterEach
+    void stop() {
+        order.close();
+    }
+
+    @Test
+    void movesUnderTraffic() throws Exception {
+        order.moveToAndFro(Level.TC, 10);
+    }
+
+    /** The level's packets leave by a queue of their own, past those that the JVM has sent before. */
+    @Test
+    void movesToALevelWhereTheServicesQueueIsSlow() throws Exception {
+        order.twoQueues(false);
+        try {
+            order.moveToAndFro(Level.TC, 5);
+        } finally {
+            order.oneQueue();
+        }
+    }
+
+    /** The JVM's packets leave by a queue of their own, past those that the level has sent on before. */
+    @Test
+    void movesToTheJvmWhereTheLevelsQueueIsSlow() throws Exception {
+        order.twoQueues(true);
+        try {
+            order.moveToAndFro(Level.TC, 5);
+        } finally {
+            order.oneQueue();
+        }
+    }
+
+    /** Packets of a flow name the service in two ways: those of one wait for those of the other. */
+    @Test
+    void packetsThatAreHeldUnderAnotherKeyAreWaitedFor() throws Exception {
+        order.send(1, SERVICE);
+        order.receiveAll();
+        order.place(Level.TC);
+        assertNonePassesThoseThatAreHeld(() -> order.send(5, VERSIONED));
+    }
+
+    @Test
+    void packetsThatAreHeldFromBeforeAreWaitedFor() throws Exception {
+        order.send(1, SERVICE);
+        order.receiveAll();
+        assertNonePassesThoseThatAreHeld(() -> {
+            order.send(5, SERVICE);
+            order.awaitSeen(6);
+            order.place(Level.TC);
+        });
+    }
+
+    private interface Sending {
+        void run() throws Exception;
+    }
+
+    private void assertNonePassesThoseThatAreHeld(Sending five) throws Exception {
+        Queue<Suspension> held = new ConcurrentLinkedQueue<>();
+        order.step = (service, packet) -> {
+            held.add(service.suspend(packet));
+            return Verdict.HELD;
+        };
+        five.run();
+        order.awaitSeen(6);
+        order.step = (service, packet) -> Verdict.FORWARD;
+        for (int i = 0; i < 40; i++) {
+            order.send(5, SERVICE);
+            order.receive(5);
+        }
+        long passed = order.by(Level.TC);
+        held.forEach(each -> each.resume(Verdict.FORWARD));
+        order.receive(5);
+        assertThat(passed).as("packets that a level let pass those that the service holds").isZero();
+        order.sendUntilTheyGo(Level.TC, SERVICE, VERSIONED);
+    }
+}
