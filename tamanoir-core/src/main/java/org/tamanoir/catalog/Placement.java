@@ -155,6 +155,11 @@ public final class Placement {
         isCalm = false;
     }
 
+    /** Returns whether anybody has said where it is to be: that it is in the JVM to begin with is no wish. */
+    public synchronized boolean isWished() {
+        return version > 1 || !wanted.isJvm();
+    }
+
     /** Counts wishes. */
     public synchronized int version() {
         return version;

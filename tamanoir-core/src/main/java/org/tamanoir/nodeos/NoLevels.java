@@ -68,6 +68,11 @@ final class NoLevels implements NodeOs {
     }
 
     @Override
+    public void move(Offload offload, Policy policy, Set<Level> levels, boolean isOrdered) {
+        // There is no policy.
+    }
+
+    @Override
     public void follow(Offload offload, List<Long> serviceKeys) {
         // There is no policy.
     }

@@ -80,6 +80,14 @@ public interface NodeOs extends AutoCloseable {
             throws LevelException;
 
     /**
+     * Puts another policy to work in place of one, at another level perhaps. Each packet goes by one of both, and none by
+     * neither; otherwise as {@link #offload}.
+     *
+     * @throws LevelException as {@link #offload}; the policy that it has stays
+     */
+    void move(Offload offload, Policy policy, Set<Level> levels, boolean isOrdered) throws LevelException;
+
+    /**
      * Has a policy be for packets of other keys. Those of a key that is new may be on their way up: the policy is
      * ordered from now on, if it can be.
      *

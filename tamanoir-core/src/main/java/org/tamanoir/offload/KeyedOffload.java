@@ -150,6 +150,20 @@ public final class KeyedOffload implements Offload {
         }
     }
 
+    /** Does something else from now on, on one of these levels. */
+    void move(Policy now, Set<Level> allowed, boolean isOrdered) throws LevelException {
+        synchronized (this) {
+            Offload at = placed;
+            if (closed || at == null) {
+                throw new LevelException("the offload is closed: ask for another one");
+            }
+            levels.move(at, now, allowed, isOrdered);
+            policy = now;
+            fallBehind();
+        }
+        Outflow.rest(levels);
+    }
+
     @Override
     public synchronized LevelCounters counters() {
         return placed == null ? LevelCounters.ZERO : placed.counters();

@@ -66,7 +66,7 @@ final class Offloads {
     }
 
     /** Puts a policy to work on one of these levels, for every key that packets name the service by. */
-    Offload begin(Flow flow, Policy policy, Set<Level> levels, boolean isOrdered) throws LevelException {
+    KeyedOffload begin(Flow flow, Policy policy, Set<Level> levels, boolean isOrdered) throws LevelException {
         sweep();
         synchronized (this) {
             if (all.size() == MAX_OFFLOADS) {
@@ -88,6 +88,11 @@ final class Offloads {
         }
         offload.close();
         throw new LevelException(definition.label() + ": its instance has ended");
+    }
+
+    /** Returns whether packets in transit that have no policy go on, past the service. */
+    boolean passesUnknown() {
+        return levels.passesUnknown();
     }
 
     private List<Long> keys(Flow flow) throws LevelException {

@@ -8,7 +8,6 @@ import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
-import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 
 /**
@@ -20,12 +19,15 @@ final class PlacementKeeper {
     /** Between attempts: what hinders may pass, as a former version that still has the flow. */
     private static final Duration RETRY = Duration.ofSeconds(1);
 
+    /** Levels that can send all packets of a flow up. */
+    private static final Set<Level> SEND_UP = Set.of(Level.TC, Level.MODULE);
+
     private final ServiceDefinition definition;
     private final Placement placement;
     private final Offloads offloads;
     private int version;
     private @Nullable Policy policy;
-    private @Nullable Offload placed;
+    private @Nullable KeyedOffload placed;
     private boolean isHindered;
     private long triedNs;
     /** As of the last attempt. */
@@ -71,30 +73,27 @@ final class PlacementKeeper {
 
     private void replace(Instance instance) {
         boolean isOrdered = !placement.isCalm();
-        if (placed != null) {
-            placed.close(); // Packets come up from here on; the next policy waits for them.
-            placed = null;
-            instance.tell();
-        }
         isHindered = false;
+        policy = null;
         packetsBefore = instance.packets();
         Set<Level> levels = placement.wantedBelow();
         if (placement.wantsJvm()) {
-            tell(Level.JVM, null);
+            stayInJvm(null);
         } else if (levels.isEmpty()) {
-            tell(Level.JVM, placement.notAllowed());
+            stayInJvm(placement.notAllowed());
         } else {
             try {
                 policy = instance.policy();
                 if (policy == null) {
-                    tell(Level.JVM, "with its settings only the JVM can do what it does");
+                    stayInJvm("with its settings only the JVM can do what it does");
                 } else {
                     begin(policy, levels, isOrdered);
                 }
             } catch (LevelException e) {
-                tell(Level.JVM, String.valueOf(e.getMessage()));
+                stayInJvm(String.valueOf(e.getMessage()));
             }
         }
+        instance.tell();
     }
 
     private void tryAgain(Instance instance) {
@@ -104,23 +103,54 @@ final class PlacementKeeper {
         if (policy != null) {
             // A level that cannot wait for packets on their way up can begin when there are none.
             begin(policy, placement.wantedBelow(), !isIdle);
+        } else {
+            stayInJvm(placement.status().reason());
         }
     }
 
     private void begin(Policy policy, Set<Level> levels, boolean isOrdered) {
         triedNs = System.nanoTime();
         try {
-            Offload offload = offloads.begin(Flow.ANY, policy, levels, isOrdered);
-            placed = offload;
             isHindered = false;
-            tell(offload.level(), null);
+            tell(put(policy, levels, isOrdered), null);
         } catch (LevelException e) {
             isHindered = true;
-            tell(Level.JVM, String.valueOf(e.getMessage()));
+            stayInJvm(String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
             isHindered = true; // Else nobody would try again.
-            tell(Level.JVM, "by a fault of the level: " + e);
+            stayInJvm("by a fault of the level: " + e);
         }
+    }
+
+    /** Puts a policy to work, in the place of the one that is; returns where. */
+    private Level put(Policy policy, Set<Level> levels, boolean isOrdered) throws LevelException {
+        KeyedOffload at = placed;
+        if (at == null || at.isClosed()) {
+            at = offloads.begin(Flow.ANY, policy, levels, isOrdered);
+            placed = at;
+        } else {
+            at.move(policy, levels, isOrdered);
+        }
+        return at.level();
+    }
+
+    /** Takes the policy away, so that packets come up; where they would pass the service by then, one that sends them up stays. */
+    private void stayInJvm(@Nullable String reason) {
+        String why = reason;
+        if (offloads.passesUnknown() && placement.isWished()) {
+            try {
+                put(Policy.up(), SEND_UP, false);
+            } catch (LevelException | RuntimeException e) {
+                isHindered = true;
+                triedNs = System.nanoTime();
+                why = (reason == null ? "" : reason + "; ")
+                        + "packets in transit pass it by, since levels.unknown is on: " + e.getMessage();
+            }
+        } else if (placed != null) {
+            placed.close();
+            placed = null;
+        }
+        tell(Level.JVM, why);
     }
 
     private void tell(Level actual, @Nullable String reason) {

@@ -400,7 +400,7 @@ class ServiceOffloadTest {
                     .isEqualTo(new Placement.Status(level.label(), level, null, null));
             assertThat(levels.open()).hasSize(level == Level.JVM ? 0 : 1);
         }
-        assertThat(levels.all).hasSize(2).allMatch(placed -> placed.isOrdered);
+        assertThat(levels.all).hasSize(1).allMatch(placed -> placed.isOrdered);
     }
 
     @Test

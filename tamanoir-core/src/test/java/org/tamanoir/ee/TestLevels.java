@@ -38,8 +38,8 @@ final class TestLevels implements NodeOs {
     static final class Placed implements Offload {
         volatile List<Long> keys;
         final Flow flow;
-        final Level level;
-        final boolean isOrdered;
+        volatile Level level;
+        volatile boolean isOrdered;
         volatile boolean isCaughtUp;
         private Policy policy;
         private LevelCounters counters = LevelCounters.ZERO;
@@ -123,14 +123,9 @@ final class TestLevels implements NodeOs {
                 throw new LevelException("the flow has a policy");
             }
         }
-        for (Level level : List.of(Level.XDP, Level.TC, Level.MODULE)) {
-            if (levels.contains(level) && there.contains(level)) {
-                Placed placed = new Placed(keys, flow, level, policy, isOrdered);
-                all.add(placed);
-                return placed;
-            }
-        }
-        throw new LevelException("none of " + new ArrayList<>(levels) + " is there");
+        Placed placed = new Placed(keys, flow, first(levels), policy, isOrdered);
+        all.add(placed);
+        return placed;
     }
 
     @Override
@@ -166,6 +161,26 @@ final class TestLevels implements NodeOs {
     @Override
     public void awaitPassed() {
         passed.incrementAndGet();
+    }
+
+    @Override
+    public synchronized void move(Offload offload, Policy policy, Set<Level> levels, boolean isOrdered)
+            throws LevelException {
+        Placed placed = (Placed) offload;
+        Level level = first(levels);
+        placed.level = level;
+        placed.isOrdered = isOrdered;
+        placed.isCaughtUp = false;
+        placed.change(policy);
+    }
+
+    private Level first(Set<Level> levels) throws LevelException {
+        for (Level level : List.of(Level.XDP, Level.TC, Level.MODULE)) {
+            if (levels.contains(level) && there.contains(level)) {
+                return level;
+            }
+        }
+        throw new LevelException("none of " + new ArrayList<>(levels) + " is there");
     }
 
     @Override

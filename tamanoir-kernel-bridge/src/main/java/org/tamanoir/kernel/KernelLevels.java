@@ -223,6 +223,13 @@ final class KernelLevels implements NodeOs {
     }
 
     @Override
+    public void move(Offload offload, Policy policy, Set<Level> allowed, boolean isOrdered) throws LevelException {
+        if (offload instanceof KernelOffload ours) {
+            policies.move(ours, policy, allowed, isOrdered);
+        }
+    }
+
+    @Override
     public void follow(Offload offload, List<Long> serviceKeys) throws LevelException {
         if (offload instanceof KernelOffload ours) {
             policies.follow(ours, serviceKeys);

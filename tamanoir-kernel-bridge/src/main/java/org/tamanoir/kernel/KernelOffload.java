@@ -27,7 +27,7 @@ final class KernelOffload implements Offload {
 
     private volatile long serviceKey;
     private final Flow flow;
-    private final Level level;
+    private volatile Level level;
     private final List<UsedSlot> slots = new ArrayList<>(1);
     private volatile Policy policy;
     private volatile boolean isOrdered;
@@ -126,6 +126,11 @@ final class KernelOffload implements Offload {
         policy = newPolicy;
         isOrdered = newIsOrdered;
         slots.add(newSlot);
+    }
+
+    /** Is at this level from now on. */
+    void movedTo(Level newLevel) {
+        level = newLevel;
     }
 
     /** Keeps what was counted under a slot that it had. */

@@ -81,6 +81,19 @@ final class Policies {
         for (ByteBuffer key : keys) {
             checkFree(key, null);
         }
+        return atFirst(flow, policy, allowed, isOrdered, level -> {
+            return place(keys, serviceKeys.get(0), flow, policy, level, isOrdered);
+        });
+    }
+
+    /** What is tried at one level after another. */
+    private interface Attempt<R> {
+        R at(Level level) throws LevelException;
+    }
+
+    /** Does it at the first level that can; refuses with the reasons of all. */
+    private <R> R atFirst(Flow flow, Policy policy, Set<Level> allowed, boolean isOrdered, Attempt<R> attempt)
+            throws LevelException {
         List<String> reasons = new ArrayList<>();
         for (Level level : ORDER) {
             if (allowed.contains(level)) {
@@ -90,7 +103,7 @@ final class Policies {
                 }
                 if (whyNot == null) {
                     try {
-                        return place(keys, serviceKeys.get(0), flow, policy, level, isOrdered);
+                        return attempt.at(level);
                     } catch (LevelException refused) {
                         whyNot = refused.getMessage();
                     }
@@ -102,6 +115,61 @@ final class Policies {
                 reasons.isEmpty()
                         ? "the service may run in the JVM alone: allow \"kernel\" or \"nic\" in its manifest"
                         : "no level can: " + String.join("; ", reasons));
+    }
+
+    /** Does what {@link org.tamanoir.nodeos.NodeOs#move} says. */
+    synchronized void move(KernelOffload offload, Policy policy, Set<Level> allowed, boolean isOrdered)
+            throws LevelException {
+        checkOpen();
+        if (offload.isClosed()) {
+            throw new LevelException("the policy was closed: ask for a new one");
+        }
+        checkPossible(offload.flow(), policy);
+        atFirst(offload.flow(), policy, allowed, isOrdered, level -> {
+            move(offload, policy, level, isOrdered);
+            return level;
+        });
+    }
+
+    private void move(KernelOffload offload, Policy policy, Level level, boolean mayBeUp) throws LevelException {
+        boolean isOrdered = mayBeUp && waits(offload.flow(), policy);
+        UsedSlot slot = take(levels.driver(level), offload.flow(), policy, isOrdered);
+        holdIf(mayBeUp, slot);
+        try {
+            ByteBuffer struct = AbiEncoder.policy(slot.number, level, policy, isOrdered);
+            if (haveOneTable(level, offload.level())) {
+                setInAllTables(offload.keys(), level, struct);
+            } else {
+                crossTables(offload, level, AbiEncoder.policy(slot.number, level, Policy.up(), false), struct);
+            }
+        } catch (LevelException refused) {
+            setBack(offload, offload.keys());
+            slots.give(slot.number);
+            throw refused;
+        }
+        UsedSlot before = offload.slot();
+        offload.movedTo(level);
+        offload.changed(policy, isOrdered, slot);
+        reconciler.watch(slot);
+        reconciler.retire(before, offload);
+    }
+
+    private static boolean haveOneTable(Level one, Level other) {
+        return (one == Level.MODULE) == (other == Level.MODULE);
+    }
+
+    /**
+     * Has each packet be handled once while the tables change one after the other: first all go up at the level that is,
+     * then at the one that comes, which looks at those alone that have not gone up.
+     */
+    private void crossTables(KernelOffload offload, Level level, ByteBuffer up, ByteBuffer policy) throws LevelException {
+        Level before = offload.level() == Level.XDP ? Level.TC : offload.level();
+        ByteBuffer upBefore = AbiEncoder.policy(offload.slot().number, before, Policy.up(), false);
+        for (ByteBuffer key : offload.keys()) {
+            levels.driver(before).set(key, upBefore);
+            levels.driver(level).set(key, up);
+        }
+        setInAllTables(offload.keys(), level, policy);
     }
 
     private static List<ByteBuffer> keys(List<Long> serviceKeys, Flow flow) {

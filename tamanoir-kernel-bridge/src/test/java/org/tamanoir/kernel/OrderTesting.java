@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
@@ -89,7 +88,7 @@ final class OrderTesting implements AutoCloseable {
         }
     }
 
-    OrderTesting(TestNet net, Level level, boolean unknownUp) throws Exception {
+    OrderTesting(TestNet net, boolean unknownUp, Level... levels) throws Exception {
         this.net = net;
         inRouter(
                         "for f in /sys/class/net/" + TestNet.ROUTER_CLIENT_DEVICE
@@ -108,7 +107,7 @@ final class OrderTesting implements AutoCloseable {
                 TransitNode.config(1 << 20, TransportKind.NATIVE), new RoutingTable(), services);
         net.namespaces().in(net.router(), () -> {
             environment.levels(KernelBridge.open(new KernelConfig(
-                    Set.of(Level.JVM, level),
+                    EnumSet.copyOf(List.of(levels)),
                     List.of(TestNet.ROUTER_CLIENT_DEVICE, TestNet.ROUTER_SERVER_DEVICE),
                     unknownUp)));
             environment.start();
@@ -200,7 +199,7 @@ final class OrderTesting implements AutoCloseable {
         StringBuilder text = new StringBuilder("arrived by their ways:");
         List<Integer> numbers = new ArrayList<>();
         for (int i = Math.max(0, at - AROUND); i < Math.min(arrived.size(), at + AROUND); i++) {
-            text.append(' ').append(arrived.get(i)).append(ways.get(i) == BY_JVM ? "j" : "l");
+            text.append(' ').append(arrived.get(i)).append("?jl".charAt(ways.get(i)));
             numbers.add(arrived.get(i));
         }
         int least = numbers.stream().mapToInt(Integer::intValue).min().orElse(0);
@@ -222,6 +221,12 @@ final class OrderTesting implements AutoCloseable {
                 assertInOrder("move " + i + " to " + level.label());
             }
         }
+    }
+
+    /** Every packet that arrived has been marked, in the JVM or below. */
+    void assertNonePassed() {
+        long passed = ways.stream().filter(way -> way == 0).count();
+        assertThat(passed).as("packets of %s that nobody handled; status %s", sent, status()).isZero();
     }
 
     /** The JVM and the level have seen each packet once. */

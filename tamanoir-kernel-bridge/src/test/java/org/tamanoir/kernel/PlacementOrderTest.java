@@ -11,6 +11,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
@@ -41,7 +43,7 @@ class PlacementOrderTest {
 
     @BeforeEach
     void start() throws Exception {
-        order = new OrderTesting(net, Level.TC, true);
+        order = new OrderTesting(net, true, Level.TC);
     }
 
     @AfterEach
@@ -94,6 +96,29 @@ class PlacementOrderTest {
             order.awaitSeen(6);
             order.place(Level.TC);
         });
+    }
+
+    /** Where packets without a policy go on, none passes the service by, whatever moves. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Level.class,
+            names = {"TC", "XDP"})
+    void noPacketPassesTheServiceByWhereUnknownOnesGoOn(Level level) throws Exception {
+        order.close();
+        order = new OrderTesting(net, false, Level.TC, level);
+        order.place(Level.JVM);
+        order.sendUntilTheyGo(Level.JVM, SERVICE, VERSIONED);
+        for (int i = 0; i < 3; i++) {
+            order.wish(level);
+            order.sendOneByOne(20, SERVICE, VERSIONED);
+            order.place(Level.TC);
+            order.sendUntilTheyGo(Level.TC, SERVICE, VERSIONED);
+            order.wish(Level.JVM);
+            order.sendUntilTheyGo(Level.JVM, SERVICE, VERSIONED);
+        }
+        order.assertNonePassed();
+        order.assertInOrder("packets without a policy go on");
+        order.assertAllIsCounted();
     }
 
     private interface Sending {

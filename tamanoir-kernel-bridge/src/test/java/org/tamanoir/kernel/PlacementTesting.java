@@ -260,7 +260,7 @@ public abstract class PlacementTesting {
 
     /** Numbered packets cross while the service is moved to the level and back; all arrive, in their order. */
     protected static void assertNothingIsLostOrOvertaken(TestNet net, Level level) throws Exception {
-        try (OrderTesting order = new OrderTesting(net, level, true)) {
+        try (OrderTesting order = new OrderTesting(net, true, level)) {
             order.moveToAndFro(level, 4);
             assertThat(order.by(level)).isPositive();
             order.assertAllIsCounted();

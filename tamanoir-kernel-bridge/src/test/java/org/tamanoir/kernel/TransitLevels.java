@@ -73,6 +73,11 @@ final class TransitLevels implements NodeOs {
     }
 
     @Override
+    public void move(Offload offload, Policy policy, Set<Level> levels, boolean isOrdered) {
+        throw new IllegalStateException("rules of nftables have no policies");
+    }
+
+    @Override
     public void follow(Offload offload, List<Long> keys) {
         throw new IllegalStateException("rules of nftables have no policies");
     }
