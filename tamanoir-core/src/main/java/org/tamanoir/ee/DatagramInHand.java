@@ -43,8 +43,8 @@ final class DatagramInHand implements PacketSource {
         this.farSide = new FarSide(service);
         this.arrival = new Arrival(first);
         this.up = service.context.levels().path();
-        this.outflow = new Outflow(
-                () -> service.nextHops.hasUnsent(), service.context.platform()::nanoTime, new Backlogs());
+        this.outflow =
+                new Outflow(() -> service.nextHops.hasUnsent(), service.context.platform()::nanoTime, new Backlogs());
     }
 
     /** Takes note of the datagrams of a batch that a level has sent up. */

@@ -10,7 +10,6 @@ import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.NodeOs;
-import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 
 /**

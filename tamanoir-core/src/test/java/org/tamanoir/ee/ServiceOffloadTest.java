@@ -224,7 +224,8 @@ class ServiceOffloadTest {
         eventually().until(() -> levels.open().get(0).isCaughtUp);
         node.services.add(77, definition);
         eventually()
-                .until(() -> levels.openKeys().equals(List.of(77L, versioned).stream().sorted().toList()));
+                .until(() -> levels.openKeys()
+                        .equals(List.of(77L, versioned).stream().sorted().toList()));
     }
 
     @Test

@@ -113,8 +113,8 @@ final class TestLevels implements NodeOs {
     }
 
     @Override
-    public synchronized Offload offload(
-            List<Long> keys, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered) throws LevelException {
+    public synchronized Offload offload(List<Long> keys, Flow flow, Policy policy, Set<Level> levels, boolean isOrdered)
+            throws LevelException {
         if (faulty) {
             throw new IllegalStateException("a fault of the test's");
         }

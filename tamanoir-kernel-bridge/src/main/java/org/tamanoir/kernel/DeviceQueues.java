@@ -63,7 +63,10 @@ final class DeviceQueues implements AutoCloseable {
         ByteBuffer stats = NetlinkAttributes.find(answer, HEADER_BYTES, STATS);
         ByteBuffer basic = stats == null ? null : NetlinkAttributes.find(stats, 0, STATS_BASIC);
         ByteBuffer queue = stats == null ? null : NetlinkAttributes.find(stats, 0, STATS_QUEUE);
-        if (basic == null || queue == null || basic.capacity() < PACKETS_AT + Integer.BYTES || queue.capacity() < Integer.BYTES) {
+        if (basic == null
+                || queue == null
+                || basic.capacity() < PACKETS_AT + Integer.BYTES
+                || queue.capacity() < Integer.BYTES) {
             return;
         }
         int waiting = queue.getInt(0);

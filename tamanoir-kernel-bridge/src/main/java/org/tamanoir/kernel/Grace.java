@@ -1,7 +1,7 @@
 package org.tamanoir.kernel;
 
-import com.sun.jna.Platform;
 import com.google.common.util.concurrent.Uninterruptibles;
+import com.sun.jna.Platform;
 import java.time.Duration;
 
 /**

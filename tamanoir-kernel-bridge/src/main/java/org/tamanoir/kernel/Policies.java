@@ -72,8 +72,7 @@ final class Policies {
     }
 
     /** Does what {@link org.tamanoir.nodeos.NodeOs#offload} says. */
-    synchronized Offload place(
-            List<Long> serviceKeys, Flow flow, Policy policy, Set<Level> allowed, boolean isOrdered)
+    synchronized Offload place(List<Long> serviceKeys, Flow flow, Policy policy, Set<Level> allowed, boolean isOrdered)
             throws LevelException {
         checkOpen();
         checkPossible(flow, policy);
@@ -162,7 +161,8 @@ final class Policies {
      * Has each packet be handled once while the tables change one after the other: first all go up at the level that is,
      * then at the one that comes, which looks at those alone that have not gone up.
      */
-    private void crossTables(KernelOffload offload, Level level, ByteBuffer up, ByteBuffer policy) throws LevelException {
+    private void crossTables(KernelOffload offload, Level level, ByteBuffer up, ByteBuffer policy)
+            throws LevelException {
         Level before = offload.level() == Level.XDP ? Level.TC : offload.level();
         ByteBuffer upBefore = AbiEncoder.policy(offload.slot().number, before, Policy.up(), false);
         for (ByteBuffer key : offload.keys()) {

@@ -18,7 +18,8 @@ import java.util.Set;
  * <p>Thread contract: any thread.
  */
 final class UpSockets {
-    private static final List<Path> LISTS = List.of(Path.of("/proc/thread-self/net/udp"), Path.of("/proc/thread-self/net/udp6"));
+    private static final List<Path> LISTS =
+            List.of(Path.of("/proc/thread-self/net/udp"), Path.of("/proc/thread-self/net/udp6"));
     private static final int LOCAL = 1;
     private static final int QUEUES = 4;
 

@@ -35,6 +35,7 @@ final class UsedSlot {
     private final long firstPackets;
     /** 1 while the slot is held. */
     private final AtomicInteger held = new AtomicInteger();
+
     private volatile boolean isRetired;
     private volatile long retiredNs;
 

@@ -106,7 +106,8 @@ class BridgeTest {
     @Test
     void theFirstComeUpAndNoneIsOvertaken() throws Exception {
         os = net.attach();
-        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().share(Share.first(500)), ALL, false);
+        Offload offload =
+                os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().share(Share.first(500)), ALL, false);
         net.exchange(os, 1, 500 + 64); // At its end none is on its way.
         net.exchange(os, 1, 1_436);
         assertThat(net.atNode.size()).isBetween(500, 500 + 64);
@@ -160,7 +161,8 @@ class BridgeTest {
     @Test
     void packetsThatSocketsLostDoNotKeepABusyFlowUpForEver() throws Exception {
         os = net.attach();
-        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().share(Share.first(3)), ALL, false);
+        Offload offload =
+                os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().share(Share.first(3)), ALL, false);
         net.exchange(NodeOs.NONE, 1, 10);
         os.lost(10);
 
@@ -226,7 +228,11 @@ class BridgeTest {
         List<Offload> offloads = new ArrayList<>();
         for (long stream = 0; stream < 10_000; stream++) {
             offloads.add(os.offload(
-                    List.of(BridgeNet.KEY), new Flow(Flow.Protocol.UDP, null, null, stream), Policy.forward(), ALL, false));
+                    List.of(BridgeNet.KEY),
+                    new Flow(Flow.Protocol.UDP, null, null, stream),
+                    Policy.forward(),
+                    ALL,
+                    false));
         }
         assertThat(os.offloads()).hasSize(10_000);
         net.exchange(os, 9_999, 5);
@@ -342,8 +348,9 @@ class BridgeTest {
         before.close();
         net.net.namespaces().address(net.net.router(), TestNet.ROUTER_CLIENT_DEVICE, "10.71.1.77/24");
         eventually()
-                .untilAsserted(() -> assertThatThrownBy(() -> os.offload(List.of(1L), flow, Policy.forward(), ALL, false)
-                                .close())
+                .untilAsserted(() -> assertThatThrownBy(
+                                () -> os.offload(List.of(1L), flow, Policy.forward(), ALL, false)
+                                        .close())
                         .hasMessageContaining("this host"));
     }
 }

@@ -91,7 +91,8 @@ class ModuleDriverInGuest {
         net.exchange(os, 1, 10);
         assertThat(net.atNode).hasSize(10);
         assertThat(net.marks).containsExactly(os.upMark());
-        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().markClass(3), ALL, false);
+        Offload offload =
+                os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().markClass(3), ALL, false);
         net.exchange(os, 1, 10);
         assertThat(net.atServer).hasSize(10);
         assertThat(offload.counters().on()).isEqualTo(10);
@@ -106,15 +107,16 @@ class ModuleDriverInGuest {
         net.exchange(os, 1, 10);
         assertThat(net.atNode).hasSize(20);
         assertThat(offload.counters().packets()).isEqualTo(10);
-        assertThatThrownBy(() ->
-                        os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().fate(new Fate.Redirect("rs")), ALL, false))
+        assertThatThrownBy(() -> os.offload(
+                        List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().fate(new Fate.Redirect("rs")), ALL, false))
                 .hasMessageContaining("module: the module does not redirect");
     }
 
     @Test
     void theFirstComeUpAndNoneIsOvertaken() throws Exception {
         os = net.attach(BridgeNet.PORT, Level.MODULE);
-        Offload offload = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().share(Share.first(200)), ALL, false);
+        Offload offload =
+                os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().share(Share.first(200)), ALL, false);
         net.exchange(os, 1, 400);
         assertThat(net.atNode.size()).isBetween(200, 200 + 64);
         assertThat(net.atNode).isSorted();

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,9 +89,8 @@ final class OrderTesting implements AutoCloseable {
 
     OrderTesting(TestNet net, boolean unknownUp, Level... levels) throws Exception {
         this.net = net;
-        inRouter(
-                        "for f in /sys/class/net/" + TestNet.ROUTER_CLIENT_DEVICE
-                                + "/queues/rx-*/rps_cpus; do echo 1 > $f; done");
+        inRouter("for f in /sys/class/net/" + TestNet.ROUTER_CLIENT_DEVICE
+                + "/queues/rx-*/rps_cpus; do echo 1 > $f; done");
         definition = new ServiceDefinition(
                 SERVICE,
                 "1.0",
@@ -175,7 +173,9 @@ final class OrderTesting implements AutoCloseable {
         do {
             sendOneByOne(BURST, keys);
             receiveAll();
-            assertThat(System.nanoTime() - endNs).as("packets go by %s; %s", level, around(arrived.size())).isNegative();
+            assertThat(System.nanoTime() - endNs)
+                    .as("packets go by %s; %s", level, around(arrived.size()))
+                    .isNegative();
         } while (ways.get(ways.size() - 1) != way);
     }
 
@@ -188,8 +188,8 @@ final class OrderTesting implements AutoCloseable {
     void assertInOrder(String where) {
         for (int i = 1; i < arrived.size(); i++) {
             if (arrived.get(i) < arrived.get(i - 1)) {
-                throw new AssertionError(where + ": packet " + arrived.get(i) + " came behind " + arrived.get(i - 1)
-                        + "; " + around(i));
+                throw new AssertionError(
+                        where + ": packet " + arrived.get(i) + " came behind " + arrived.get(i - 1) + "; " + around(i));
             }
         }
         assertThat(arrived).as(where).hasSize(sent);
@@ -204,7 +204,9 @@ final class OrderTesting implements AutoCloseable {
         }
         int least = numbers.stream().mapToInt(Integer::intValue).min().orElse(0);
         int most = numbers.stream().mapToInt(Integer::intValue).max().orElse(0);
-        List<Integer> inJvm = seen.stream().filter(number -> number >= least && number <= most).toList();
+        List<Integer> inJvm = seen.stream()
+                .filter(number -> number >= least && number <= most)
+                .toList();
         return text + "; the JVM saw, in its order, of " + least + " to " + most + ": " + inJvm;
     }
 
@@ -226,14 +228,17 @@ final class OrderTesting implements AutoCloseable {
     /** Every packet that arrived has been marked, in the JVM or below. */
     void assertNonePassed() {
         long passed = ways.stream().filter(way -> way == 0).count();
-        assertThat(passed).as("packets of %s that nobody handled; status %s", sent, status()).isZero();
+        assertThat(passed)
+                .as("packets of %s that nobody handled; status %s", sent, status())
+                .isZero();
     }
 
     /** The JVM and the level have seen each packet once. */
     void assertAllIsCounted() {
-        eventually().untilAsserted(() -> assertThat(seen.size() + below().on())
-                .as("in the JVM %s, below %s", seen.size(), below())
-                .isEqualTo(sent));
+        eventually()
+                .untilAsserted(() -> assertThat(seen.size() + below().on())
+                        .as("in the JVM %s, below %s", seen.size(), below())
+                        .isEqualTo(sent));
     }
 
     // ---- two queues ------------------------------------------------------------------------------------------------
@@ -248,9 +253,9 @@ final class OrderTesting implements AutoCloseable {
         net.namespaces().run(net.server(), "ethtool -L " + TestNet.SERVER_DEVICE + " rx 2");
         net.namespaces().run(net.router(), "ethtool -L " + device + " tx 2");
         inRouter("echo 1 > " + queues + "tx-0/xps_cpus; echo 2 > " + queues + "tx-1/xps_cpus;"
-                                + " tc qdisc replace dev " + device + " root handle 1: mq;"
-                                + " tc qdisc replace dev " + device + " parent 1:" + (isLevelSlow ? 1 : 2)
-                                + " tbf rate 2mbit burst 2000 limit 1000000");
+                + " tc qdisc replace dev " + device + " root handle 1: mq;"
+                + " tc qdisc replace dev " + device + " parent 1:" + (isLevelSlow ? 1 : 2)
+                + " tbf rate 2mbit burst 2000 limit 1000000");
         seenOn(1);
     }
 
@@ -274,8 +279,7 @@ final class OrderTesting implements AutoCloseable {
         }
         for (Path thread : threads) {
             if (Files.readString(thread.resolve("comm")).startsWith(("udp " + SERVICE).substring(0, 15))) {
-                Namespaces.shell(
-                        "taskset -p " + (1 << processor) + " " + thread.getFileName());
+                Namespaces.shell("taskset -p " + (1 << processor) + " " + thread.getFileName());
             }
         }
     }

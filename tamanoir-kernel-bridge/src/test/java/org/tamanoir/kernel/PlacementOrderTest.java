@@ -141,7 +141,9 @@ class PlacementOrderTest {
         long passed = order.by(Level.TC);
         held.forEach(each -> each.resume(Verdict.FORWARD));
         order.receive(5);
-        assertThat(passed).as("packets that a level let pass those that the service holds").isZero();
+        assertThat(passed)
+                .as("packets that a level let pass those that the service holds")
+                .isZero();
         order.sendUntilTheyGo(Level.TC, SERVICE, VERSIONED);
     }
 }

@@ -162,7 +162,9 @@ class SlotsTest {
         for (int i = 0; i < 100; i++) {
             observe(slot);
         }
-        assertThat(driver.settled).as("sockets that lose others' packets explain nothing").isEqualTo(2);
+        assertThat(driver.settled)
+                .as("sockets that lose others' packets explain nothing")
+                .isEqualTo(2);
     }
 
     /** The service's thread is in a packet, and what comes behind it stays in its port. */
