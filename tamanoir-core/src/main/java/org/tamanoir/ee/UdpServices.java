@@ -462,7 +462,8 @@ final class UdpServices implements UdpIntake {
             definition.placement().failed(definition.label(), misfit);
         } else if (known != null) {
             known.placeAgain();
-        } else if (definition.placement().wantsJvm() && !context.levels().os().passesUnknown()) {
+        } else if (definition.placement().wantsJvm()
+                && !(definition.placement().isWished() && context.levels().os().passesUnknown())) {
             definition.placement().failed(definition.label(), ""); // There is nothing to take back.
         } else if (!comesAfter(definition, () -> place(definition, arrival))) {
             maker.make(definition, (service, failure) -> {

@@ -44,4 +44,16 @@ public record Flow(
                     + destination.getHostAddress() + ": both must be IPv4 or both IPv6");
         }
     }
+
+    /** Returns whether a packet can be of both flows. */
+    public boolean overlaps(Flow other) {
+        return protocol == other.protocol
+                && areAlike(source, other.source)
+                && areAlike(destination, other.destination)
+                && areAlike(stream, other.stream);
+    }
+
+    private static boolean areAlike(@Nullable Object one, @Nullable Object other) {
+        return one == null || other == null || one.equals(other);
+    }
 }

@@ -12,6 +12,7 @@ import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
+import org.tamanoir.nodeos.Share;
 
 /**
  * One policy as a service sees it. Packets name a service by several keys, with its version and without one: the policy
@@ -31,6 +32,7 @@ public final class KeyedOffload implements Offload {
     private @Nullable Offload placed;
     private Policy policy;
     private volatile boolean closed;
+    private volatile Runnable beforeClosing = () -> {};
     private volatile CatchUp stage = CatchUp.DONE;
 
     /** How far packets from before the policy are. */
@@ -183,8 +185,33 @@ public final class KeyedOffload implements Offload {
         return closed;
     }
 
+    /** Has this done before it is closed: packets of its flow go to other policies by then. */
+    void beforeClosing(Runnable step) {
+        beforeClosing = step;
+    }
+
+    /**
+     * Lets packets go up again until the node has caught up, since those of another policy may come to this one. A level
+     * that cannot wait goes on, and so does a policy of which a share goes up.
+     */
+    synchronized void beginAnew() {
+        Offload at = placed;
+        if (at == null || isClosed() || !policy.share().equals(Share.NONE)) {
+            return;
+        }
+        try {
+            levels.move(at, policy, Set.of(at.level()), true);
+            fallBehind();
+        } catch (LevelException e) {
+            LOG.debug("{} does not wait for packets of another policy: {}", at, e.getMessage());
+        }
+    }
+
     @Override
     public void close() {
+        if (!closed) {
+            beforeClosing.run();
+        }
         if (end()) {
             Outflow.rest(levels);
         }

@@ -78,15 +78,33 @@ final class Offloads {
         }
         KeyedOffload offload = new KeyedOffload(this.levels, flow, policy);
         offload.begin(keys(flow), levels, isOrdered);
-        synchronized (this) {
-            if (!closed) {
-                all.add(offload);
-                hasBegun = true;
-                return offload;
-            }
+        boolean takesOver = !overlapping(offload).isEmpty();
+        offload.beforeClosing(() -> overlapping(offload).forEach(KeyedOffload::beginAnew));
+        if (!add(offload)) {
+            offload.close();
+            throw new LevelException(definition.label() + ": its instance has ended");
         }
-        offload.close();
-        throw new LevelException(definition.label() + ": its instance has ended");
+        if (takesOver) {
+            Outflow.rest(this.levels); // What the others have handled goes before what comes up now.
+        }
+        return offload;
+    }
+
+    private synchronized boolean add(KeyedOffload offload) {
+        if (closed) {
+            return false;
+        }
+        all.add(offload);
+        hasBegun = true;
+        return true;
+    }
+
+    /** Returns the others at work that packets of this one's flow go by where it is not. */
+    private List<KeyedOffload> overlapping(KeyedOffload offload) {
+        return copy().stream()
+                .filter(other ->
+                        other != offload && other.isAtWork() && other.flow().overlaps(offload.flow()))
+                .toList();
     }
 
     /** Returns whether packets in transit that have no policy go on, past the service. */

@@ -28,6 +28,9 @@ final class PlacementKeeper {
     private int version;
     private @Nullable Policy policy;
     private @Nullable KeyedOffload placed;
+    /** Why it is in the JVM in place of where it is wanted; null when it is wanted there. */
+    private @Nullable String whyInJvm;
+
     private boolean isHindered;
     private long triedNs;
     /** As of the last attempt. */
@@ -104,7 +107,8 @@ final class PlacementKeeper {
             // A level that cannot wait for packets on their way up can begin when there are none.
             begin(policy, placement.wantedBelow(), !isIdle);
         } else {
-            stayInJvm(placement.status().reason());
+            isHindered = false;
+            stayInJvm(whyInJvm);
         }
     }
 
@@ -136,6 +140,7 @@ final class PlacementKeeper {
 
     /** Takes the policy away, so that packets come up; where they would pass the service by then, one that sends them up stays. */
     private void stayInJvm(@Nullable String reason) {
+        whyInJvm = reason;
         String why = reason;
         if (offloads.passesUnknown() && placement.isWished()) {
             try {

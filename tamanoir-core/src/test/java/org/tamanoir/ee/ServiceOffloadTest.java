@@ -41,6 +41,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
@@ -402,6 +403,63 @@ class ServiceOffloadTest {
             assertThat(levels.open()).hasSize(level == Level.JVM ? 0 : 1);
         }
         assertThat(levels.all).hasSize(1).allMatch(placed -> placed.isOrdered);
+    }
+
+    @Test
+    void aServiceThatIsPlacedInTheJvmIsPassedByNoPacket() throws Exception {
+        levels.passesUnknown = true;
+        ServiceDefinition definition = start(() -> new Light(Policy.forward()), new Placement());
+        node.environment.place(definition);
+        assertThat(levels.all).as("nobody has placed it").isEmpty();
+
+        place(definition, Level.JVM);
+        assertThat(levels.open()).hasSize(1).allMatch(placed -> placed.policy().equals(Policy.up()));
+        for (Level level : List.of(Level.TC, Level.XDP, Level.JVM)) {
+            place(definition, level);
+            assertThat(levels.open()).hasSize(1);
+            assertThat(levels.open().get(0).policy()).isEqualTo(level == Level.JVM ? Policy.up() : Policy.forward());
+        }
+        assertThat(levels.all).as("never without").hasSize(1);
+    }
+
+    @Test
+    void thatPacketsPassAServiceByIsSaid() throws IOException {
+        levels.passesUnknown = true;
+        levels.there.clear();
+        ServiceDefinition definition = start(() -> new Light(Policy.forward()), wanting("tc"));
+        node.environment.place(definition);
+        awaitStatus(definition, Level.JVM, "packets in transit pass it by, since levels.unknown is on: none of");
+        levels.there.add(Level.TC);
+        awaitStatus(definition, Level.TC, null);
+    }
+
+    private void place(ServiceDefinition definition, Level level) throws InterruptedException {
+        definition.placement().want(Placement.Wanted.of(level.label()));
+        node.environment.place(definition);
+        assertThat(definition.placement().awaitTried(UdpTestNode.PATIENCE)).isTrue();
+        awaitStatus(definition, level, null);
+    }
+
+    @Test
+    void aLevelBeginsWhenTheServiceHoldsNothingOfBefore() throws Exception {
+        List<Suspension> held = new CopyOnWriteArrayList<>();
+        ServiceDefinition definition = start(
+                () -> new Light(Policy.forward()) {
+                    @Override
+                    public Verdict process(Packet packet) {
+                        held.add(hold(packet, Duration.ofMinutes(1)));
+                        return Verdict.HELD;
+                    }
+                },
+                new Placement());
+        send();
+        eventually().until(() -> held.size() == 1);
+        place(definition, Level.TC);
+        TestLevels.Placed placed = levels.open().get(0);
+        eventually().until(() -> levels.passed.get() > 0);
+        assertThat(placed.isCaughtUp).isFalse();
+        held.get(0).resume(Verdict.FORWARD);
+        eventually().until(() -> placed.isCaughtUp);
     }
 
     @Test

@@ -1,17 +1,28 @@
 package org.tamanoir.offload;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.transport.Backlogs;
 
 class UpcallCompletionsTest {
     private final List<String> told = new ArrayList<>();
-    private final NodeOs levels = (NodeOs)
-            Proxy.newProxyInstance(NodeOs.class.getClassLoader(), new Class<?>[] {NodeOs.class}, (p, method, with) -> {
+    private final Set<Integer> awaited = new HashSet<>();
+    private boolean isUnsent;
+    private long nowNs;
+    private final Outflow outflow = new Outflow(() -> isUnsent, () -> nowNs, new Backlogs());
+    private final NodeOs levels = (NodeOs) Proxy.newProxyInstance(
+            NodeOs.class.getClassLoader(), new Class<?>[] {NodeOs.class}, (p, method, with) -> {
+                if (method.getName().equals("isAwaited")) {
+                    return awaited.contains((Integer) with[0]);
+                }
                 told.add(method.getName() + " " + with[0] + " " + with[1]);
                 return null;
             });
@@ -52,5 +63,47 @@ class UpcallCompletionsTest {
         }
         settling.report(levels);
         assertThat(told).hasSize(9999).contains("settled 9999 1");
+    }
+
+    @Test
+    void whatAPolicyWaitsForIsToldWhenItIsOut() {
+        awaited.add(3);
+        isUnsent = true;
+        settling.add(3, 2);
+        settling.add(4);
+        assertThat(settling.report(levels, outflow)).isFalse();
+        assertThat(told).containsExactly("settled 4 1");
+        settling.add(3, 5); // Is sent behind those that are leaving.
+        assertThat(settling.report(levels, outflow)).isFalse();
+        assertThat(told).hasSize(1);
+        isUnsent = false;
+        eventually().until(() -> settling.report(levels, outflow)); // Backlogs are this host's own.
+        assertThat(told).containsExactly("settled 4 1", "settled 3 2", "settled 3 5");
+        assertThat(settling.report(levels, outflow)).isTrue();
+    }
+
+    @Test
+    void aQueueThatIsNeverEmptyHoldsUpForASecond() {
+        awaited.add(3);
+        isUnsent = true;
+        settling.add(3);
+        settling.report(levels, outflow);
+        nowNs = 999_999_999;
+        assertThat(settling.report(levels, outflow)).isFalse();
+        assertThat(told).isEmpty();
+        nowNs = 1_000_000_000;
+        assertThat(settling.report(levels, outflow)).isTrue();
+        assertThat(told).containsExactly("settled 3 1");
+    }
+
+    @Test
+    void theEndTellsAllAtOnce() {
+        awaited.add(3);
+        isUnsent = true;
+        settling.add(3, 2);
+        settling.report(levels, outflow);
+        settling.add(3);
+        settling.report(levels);
+        assertThat(told).containsExactly("settled 3 2", "settled 3 1");
     }
 }

@@ -252,8 +252,13 @@ final class Policies {
         if (policy.share().equals(offload.policy().share())) {
             check(level, offload.flow(), policy, offload.isOrdered());
             ByteBuffer struct = AbiEncoder.policy(offload.slot().number, level, policy, offload.isOrdered());
-            for (ByteBuffer key : offload.keys()) {
-                levels.driver(level).set(key, struct);
+            try {
+                for (ByteBuffer key : offload.keys()) {
+                    levels.driver(level).set(key, struct);
+                }
+            } catch (LevelException refused) {
+                setBack(offload, offload.keys());
+                throw refused;
             }
             offload.changed(policy);
             return;

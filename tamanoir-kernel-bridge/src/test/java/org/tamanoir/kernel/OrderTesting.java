@@ -19,8 +19,11 @@ import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
@@ -80,6 +83,15 @@ final class OrderTesting implements AutoCloseable {
         @Override
         public Policy policy() {
             return Policy.forward().markClass(BY_LEVEL);
+        }
+
+        /** Has a level do something else with these packets. */
+        Offload ask(Flow flow, Policy policy) {
+            try {
+                return offload(flow, policy);
+            } catch (LevelException e) {
+                throw new IllegalStateException(e);
+            }
         }
 
         Suspension suspend(Packet packet) {

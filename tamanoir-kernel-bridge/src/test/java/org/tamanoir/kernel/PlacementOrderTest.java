@@ -2,9 +2,11 @@ package org.tamanoir.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.kernel.OrderTesting.SERVICE;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -13,7 +15,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.TestNet;
@@ -121,6 +126,32 @@ class PlacementOrderTest {
         order.assertAllIsCounted();
     }
 
+    /** A service sends the packets of one stream up, while a level handles the others, and then no longer. */
+    @Test
+    void packetsThatAreHeldUnderAPolicyThatEndsAreWaitedForByTheOther() throws Exception {
+        AtomicReference<Offload> up = new AtomicReference<>();
+        Queue<Suspension> held = new ConcurrentLinkedQueue<>();
+        order.step = (service, packet) -> {
+            up.set(service.ask(new Flow(Flow.Protocol.UDP, null, null, 7L), Policy.up()));
+            return Verdict.FORWARD;
+        };
+        order.send(1, SERVICE);
+        order.receiveAll();
+        order.place(Level.TC);
+        order.step = (service, packet) -> {
+            held.add(service.suspend(packet));
+            if (held.size() == 5) {
+                up.get().close();
+            }
+            return Verdict.HELD;
+        };
+        order.send(5, SERVICE);
+        order.awaitSeen(6);
+        eventually().until(() -> up.get().isClosed());
+        order.step = (service, packet) -> Verdict.FORWARD;
+        assertNonePasses(held);
+    }
+
     private interface Sending {
         void run() throws Exception;
     }
@@ -134,6 +165,10 @@ class PlacementOrderTest {
         five.run();
         order.awaitSeen(6);
         order.step = (service, packet) -> Verdict.FORWARD;
+        assertNonePasses(held);
+    }
+
+    private void assertNonePasses(Queue<Suspension> held) throws Exception {
         for (int i = 0; i < 40; i++) {
             order.send(5, SERVICE);
             order.receive(5);

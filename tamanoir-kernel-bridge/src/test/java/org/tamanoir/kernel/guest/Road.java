@@ -77,6 +77,9 @@ final class Road implements AutoCloseable {
                 echo 1 >/proc/sys/net/ipv4/ip_forward
                 echo 1 >/proc/sys/net/ipv6/conf/all/forwarding
                 ethtool -K tmn-rb tx off >/dev/null'
+            # One processor takes in what comes to router and receiver, whichever the sender is on: the road keeps order.
+            ip netns exec tmn-r bash -ec 'for f in /sys/class/net/tmn-ra/queues/rx-*/rps_cpus; do echo 1 >$f; done'
+            ip netns exec tmn-b bash -ec 'for f in /sys/class/net/tmn-br/queues/rx-*/rps_cpus; do echo 1 >$f; done'
             """;
 
     private final List<Program> programs = new ArrayList<>();
