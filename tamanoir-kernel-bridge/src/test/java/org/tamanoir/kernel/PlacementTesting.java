@@ -266,4 +266,19 @@ public abstract class PlacementTesting {
             order.assertAllIsCounted();
         }
     }
+
+    /** A service moves from one of these levels to the next while packets come: none passes it by or is handled twice. */
+    protected static void assertEachIsHandledOnce(TestNet net, Level... moves) throws Exception {
+        try (OrderTesting order = new OrderTesting(net, false, Level.TC, Level.MODULE)) {
+            order.place(Level.JVM);
+            for (Level level : moves) {
+                order.sendOneByOne(20, OrderTesting.SERVICE);
+                order.place(level);
+                order.sendUntilTheyGo(level, OrderTesting.SERVICE);
+            }
+            order.assertNonePassed();
+            order.assertInOrder("between levels");
+            order.assertAllIsCounted();
+        }
+    }
 }

@@ -57,4 +57,10 @@ class PlacementInGuest extends PlacementTesting {
     void aChangeUnderTrafficLosesNothingAndKeepsTheOrder() throws Exception {
         assertNothingIsLostOrOvertaken(net, Level.MODULE);
     }
+
+    /** Between traffic control, the module and the JVM, where packets without a policy go on. */
+    @Test
+    void eachPacketIsHandledOnceWhereAServiceMovesBetweenLevels() throws Exception {
+        assertEachIsHandledOnce(net, Level.TC, Level.MODULE, Level.JVM, Level.MODULE, Level.TC, Level.JVM);
+    }
 }
