@@ -17,8 +17,19 @@
 #define TMN_CHUNK 512		/* most octets that bpf_csum_diff takes */
 #define TMN_CHUNKS (TMN_MAX_CHECKED_OCTETS / TMN_CHUNK)
 
-/* In front of a packet that XDP cannot send up: tc does, see TMN_LEVEL_XDP in tamanoir_tc.bpf.c. */
-#define TMN_META_UP 0x544d5550u
+/*
+ * What XDP did with a datagram to the node's ports goes with it, in a word of metadata in front of the frame. Traffic
+ * control's program goes by it, since policies may change between the two. The word is laid out as the mark of packets
+ * that go up (tamanoir_abi.h), with one of these in the bits that are zero there:
+ *
+ * NONE    XDP found no policy of its own, or could not do what it says: traffic control's program decides
+ * DONE    XDP did what the policy says: nothing is left to be done
+ * LIFTED  goes up under the slot's policy, as XDP can send nothing up
+ */
+#define TMN_XDP_BITS 0x000f0000u
+#define TMN_XDP_NONE 0x00010000u
+#define TMN_XDP_DONE 0x00020000u
+#define TMN_XDP_LIFTED 0x00030000u
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -78,15 +89,21 @@ struct {
  * wilds	combinations of wildcards of all services, as in tmn_services
  * only	1 + the combination, if there is just one
  * epoch	another one after each change of hook and policies, 0 meanwhile: see struct tmn_memo
+ * front	0: XDP's program is not attached to all interfaces: no word in front of a frame is its own
+ *		TMN_FRONT_TRIES: it decides nothing, and puts a word in front of each frame, so that
+ *		traffic control's program finds out through which interfaces words come to it
+ *		TMN_FRONT_DECIDES: through all
  * locals	bit tmn_local_bit() of each of tmn_locals
  */
 #define TMN_LOCAL_WORDS 16
+#define TMN_FRONT_TRIES 1u
+#define TMN_FRONT_DECIDES 2u
 
 struct tmn_hints {
 	__u32 wilds;
 	__u32 only;
 	__u32 epoch;
-	__u32 zero;
+	__u32 front;
 	__u64 locals[TMN_LOCAL_WORDS];
 };
 
@@ -130,6 +147,8 @@ struct tmn_scratch {
 	__u8 chunk[TMN_CHUNK + 8];
 	struct tmn_packet packet;
 	struct tmn_flow key;
+	__u32 word;		/* of XDP, as tmn_tc_word found it */
+	__u32 zero;
 	struct tmn_memo memos[TMN_MEMOS];
 };
 

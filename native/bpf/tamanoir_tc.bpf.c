@@ -3,6 +3,11 @@
  * The traffic-control level: what policies say, at the ingress of the node's interfaces. A packet
  * that goes on or up is left to later filters and to routing; one that is not the node's is not
  * touched.
+ *
+ *   tmn_tc       decides, and writes
+ *   tmn_tc_word  stands in its place behind XDP's program, takes the word, and calls it: writes
+ *                nothing into packets, so that the kernel does not copy the head of one that others
+ *                read too (a capture), by which metadata is lost
  */
 #define TMN_LEVEL TMN_LEVEL_TC
 #define tmn_load(ctx, offset, to, octets) \
@@ -314,19 +319,20 @@ TMN_INLINE int tmn_obey(struct __sk_buff *skb, struct tmn_scratch *scratch,
 	return TMN_ON;
 }
 
-/* Whether XDP, in front of this, left a packet to go up. */
-TMN_INLINE int tmn_is_lifted(struct __sk_buff *skb)
+/* Sends a packet up as XDP's word says, whatever has become of the policy since. */
+TMN_INLINE int tmn_lifted(struct __sk_buff *skb, const struct tmn_hook *hook,
+			  const struct tmn_datagram *datagram, __u32 slot, __u32 datagrams)
 {
-	void *data = (void *)(long)skb->data;
-	__u32 *meta = (void *)(long)skb->data_meta;
+	struct tmn_counters *counters = bpf_map_lookup_elem(&tmn_counts, &slot);
 
-	return (void *)(meta + 1) <= data && *meta == TMN_META_UP;
+	tmn_count(TMN_MET_POLICY, datagrams);
+	return counters ? tmn_obey_up(skb, hook, datagram, counters, slot, datagrams) : TMN_ON;
 }
 
 TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_hook *hook,
 		       const struct tmn_hints *hints, struct tmn_scratch *scratch,
 		       const struct tmn_datagram *datagram, struct udphdr *udp, void *end,
-		       __u32 octets)
+		       __u32 octets, __u32 word)
 {
 	__u32 datagrams = 1, size = skb->gso_size;
 	const struct tmn_policy *policy;
@@ -340,6 +346,8 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_hook *hook,
 		octets = size;
 	}
 	tmn_count(TMN_MET_SEEN, datagrams);
+	if ((word & TMN_XDP_BITS) == TMN_XDP_LIFTED)
+		return tmn_lifted(skb, hook, datagram, word & TMN_MARK_SLOT, datagrams);
 	met = tmn_look_at(skb, scratch, hook, hints, datagram, udp + 1, end, octets, &found);
 	if (met != TMN_OK && met != TMN_MET_TRAILER && met != TMN_MET_COMPLEX) {
 		tmn_count(met, datagrams);
@@ -355,9 +363,10 @@ TMN_INLINE int tmn_udp(struct __sk_buff *skb, const struct tmn_hook *hook,
 			tmn_up(skb, hook, datagram, 0, datagrams);
 		return TMN_ON;
 	}
-	if (policy->level == TMN_LEVEL_XDP && tmn_is_lifted(skb))
+	/* XDP saw no such policy, or would have said so. */
+	if (policy->level == TMN_LEVEL_XDP)
 		has_to = 1;
-	if (policy->level != TMN_LEVEL_TC && !(policy->level == TMN_LEVEL_XDP && has_to)) {
+	else if (policy->level != TMN_LEVEL_TC) {
 		tmn_count(TMN_MET_OTHER_LEVEL, datagrams);
 		return TMN_ON;
 	}
@@ -463,7 +472,67 @@ TMN_INLINE int tmn_tcp(struct __sk_buff *skb, const struct tmn_hook *hook,
 	return tmn_connection(skb, hook, hints, scratch, segment, is_awaited);
 }
 
-/* ---- the program ----------------------------------------------------------------------------- */
+/* ---- the programs ---------------------------------------------------------------------------- */
+
+/* tmn_tc, for tmn_tc_word. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} tmn_programs SEC(".maps");
+
+SEC("tc")
+int tmn_tc_word(struct __sk_buff *skb)
+{
+	void *data = (void *)(long)skb->data;
+	__u32 *word = (void *)(long)skb->data_meta;
+	struct tmn_scratch *scratch;
+	__u32 zero = 0;
+
+	scratch = bpf_map_lookup_elem(&tmn_scratches, &zero);
+	if (!scratch)
+		return TMN_ON;
+	scratch->word = (void *)(word + 1) <= data ? *word : 0;
+	bpf_tail_call(skb, &tmn_programs, 0);
+	return TMN_ON;
+}
+
+/* Interfaces whose drivers have to show that they hand metadata on, by index; 1: they do. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u32);
+	__type(value, __u32);
+} tmn_carried SEC(".maps");
+
+TMN_INLINE void tmn_is_carried(const struct __sk_buff *skb)
+{
+	__u32 ifindex = skb->ifindex;
+	__u32 *carried = bpf_map_lookup_elem(&tmn_carried, &ifindex);
+
+	if (carried)
+		*carried = 1;
+}
+
+/*
+ * XDP's word, if there is one of this node. It ends here: with the packet it might come to another
+ * namespace, whose node may have the same mark.
+ */
+TMN_INLINE __u32 tmn_take_word(struct __sk_buff *skb, const struct tmn_scratch *scratch,
+			       const struct tmn_hook *hook, const struct tmn_hints *hints)
+{
+	void *data = (void *)(long)skb->data;
+	__u32 *word = (void *)(long)skb->data_meta;
+
+	if (!hints->front || (scratch->word & TMN_MARK_MASK) != hook->mark)
+		return 0;
+	if (hints->front == TMN_FRONT_TRIES)
+		tmn_is_carried(skb);
+	if ((void *)(word + 1) <= data)
+		*word = 0;
+	return scratch->word;
+}
 
 SEC("tc")
 int tmn_tc(struct __sk_buff *skb)
@@ -473,13 +542,26 @@ int tmn_tc(struct __sk_buff *skb)
 	struct tmn_hints *hints;
 	struct tmn_hook *hook;
 	void *data, *end;
-	__u32 at, octets, zero = 0;
+	__u32 at, octets, word, zero = 0;
 	int length;
 
 	hook = bpf_map_lookup_elem(&tmn_hooks, &zero);
 	hints = bpf_map_lookup_elem(&tmn_hints, &zero);
 	scratch = bpf_map_lookup_elem(&tmn_scratches, &zero);
-	if (!hook || !hints || !scratch || hook->abi != TMN_ABI_VERSION || skb->vlan_present)
+	if (!hook || !hints || !scratch || hook->abi != TMN_ABI_VERSION)
+		return TMN_ON;
+	word = tmn_take_word(skb, scratch, hook, hints);
+	if ((word & TMN_XDP_BITS) == TMN_XDP_DONE) {
+		octets = skb->gso_segs ? skb->gso_segs : 1;
+		tmn_count(TMN_MET_SEEN, octets);
+		tmn_count(TMN_MET_OTHER_LEVEL, octets);
+		return TMN_ON;
+	}
+	/* Another interface's program, beneath this one, has sent it up already. */
+	if ((skb->mark & TMN_MARK_MASK) == hook->mark)
+		return TMN_ON;
+	/* XDP does not see a tag that the interface took away, and may have lifted such a packet. */
+	if (skb->vlan_present && (word & TMN_XDP_BITS) != TMN_XDP_LIFTED)
 		return TMN_ON;
 	octets = skb->len < TMN_HEADERS_OCTETS ? skb->len : TMN_HEADERS_OCTETS;
 	data = (void *)(long)skb->data;
@@ -509,7 +591,7 @@ int tmn_tc(struct __sk_buff *skb)
 			return TMN_ON;
 		datagram.source_port = udp->source;
 		datagram.destination_port = udp->dest;
-		return tmn_udp(skb, hook, hints, scratch, &datagram, udp, end, length);
+		return tmn_udp(skb, hook, hints, scratch, &datagram, udp, end, length, word);
 	}
 	if (datagram.protocol == IPPROTO_TCP && !datagram.is_fragment) {
 		struct tcphdr *tcp = data + at;

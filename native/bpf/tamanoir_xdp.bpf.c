@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
 /*
  * The network-interface level: policies that send nothing up by a share. What all the same has to
- * go up gets TMN_META_UP in front and passes to traffic control's program, which shares the maps.
+ * go up passes to traffic control's program, which shares the maps and reads what this one did from
+ * the word in front of each packet. Where there is no room for the word this program decides nothing.
  * Writes into packets directly: checksums have to be there, as on all packets from a wire.
  */
 #define TMN_LEVEL TMN_LEVEL_XDP
@@ -13,21 +14,26 @@
 #define TMN_AF_INET 2
 #define TMN_AF_INET6 10
 
-/* ---- up -------------------------------------------------------------------------------------- */
+/* ---- the word for traffic control ------------------------------------------------------------ */
 
-/* Tells traffic control to send it up. Where the driver has no room for that it goes on. */
-TMN_INLINE int tmn_lift(struct xdp_md *ctx)
+/* Writes the word in front of the packet; XDP_PASS, which is what comes next. */
+TMN_INLINE int tmn_say(struct xdp_md *ctx, const struct tmn_hook *hook, __u32 did)
 {
-	void *data;
-	__u32 *meta;
+	void *data = (void *)(long)ctx->data;
+	__u32 *word = (void *)(long)ctx->data_meta;
 
-	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(*meta)))
-		return XDP_PASS;
-	data = (void *)(long)ctx->data;
-	meta = (void *)(long)ctx->data_meta;
-	if ((void *)(meta + 1) <= data)
-		*meta = TMN_META_UP;
+	if ((void *)(word + 1) <= data)
+		*word = hook->mark | did;
 	return XDP_PASS;
+}
+
+/* Makes room for the word and says NONE in it; below 0 where the driver leaves none. */
+TMN_INLINE int tmn_begin(struct xdp_md *ctx, const struct tmn_hook *hook)
+{
+	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(__u32)))
+		return -1;
+	tmn_say(ctx, hook, TMN_XDP_NONE);
+	return 0;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -65,8 +71,8 @@ TMN_INLINE int tmn_mark(struct xdp_md *ctx, const struct tmn_policy *policy,
 /* ---- fates ----------------------------------------------------------------------------------- */
 
 /* Rewrites the destination. */
-TMN_INLINE int tmn_fate_to(struct xdp_md *ctx, const struct tmn_policy *policy,
-			   const struct tmn_datagram *datagram)
+TMN_INLINE void tmn_fate_to(struct xdp_md *ctx, const struct tmn_policy *policy,
+			    const struct tmn_datagram *datagram)
 {
 	__u32 at = datagram->is_ipv6 ? ETH_HLEN + offsetof(struct ipv6hdr, daddr) :
 				       ETH_HLEN + offsetof(struct iphdr, daddr) - 12;
@@ -78,7 +84,7 @@ TMN_INLINE int tmn_fate_to(struct xdp_md *ctx, const struct tmn_policy *policy,
 	__u32 i;
 
 	if (!udp || !ip || !address)
-		return XDP_PASS;
+		return;
 	for (i = 0; i < 8; i++) {
 		if (i < from)
 			continue;
@@ -91,11 +97,11 @@ TMN_INLINE int tmn_fate_to(struct xdp_md *ctx, const struct tmn_policy *policy,
 		tmn_udp_checksum(&udp->check, udp->dest, policy->to_port);
 		udp->dest = policy->to_port;
 	}
-	return XDP_PASS;
 }
 
 /* Out through another interface; by the kernel's routing where that cannot be. */
-TMN_INLINE int tmn_fate_redirect(struct xdp_md *ctx, const struct tmn_policy *policy,
+TMN_INLINE int tmn_fate_redirect(struct xdp_md *ctx, const struct tmn_hook *hook,
+				 const struct tmn_policy *policy,
 				 const struct tmn_datagram *datagram)
 {
 	struct bpf_fib_lookup route = {};
@@ -103,7 +109,7 @@ TMN_INLINE int tmn_fate_redirect(struct xdp_md *ctx, const struct tmn_policy *po
 	struct iphdr *ip;
 
 	if (datagram->hops <= 1)
-		return XDP_PASS;
+		return tmn_say(ctx, hook, TMN_XDP_DONE);
 	route.l4_protocol = IPPROTO_UDP;
 	route.ifindex = policy->ifindex;
 	route.tot_len = datagram->ip_octets + datagram->transport_at - ETH_HLEN;
@@ -118,11 +124,11 @@ TMN_INLINE int tmn_fate_redirect(struct xdp_md *ctx, const struct tmn_policy *po
 	}
 	if (bpf_fib_lookup(ctx, &route, sizeof(route), BPF_FIB_LOOKUP_OUTPUT) ||
 	    route.ifindex != policy->ifindex)
-		return XDP_PASS;
+		return tmn_say(ctx, hook, TMN_XDP_DONE);
 	link = tmn_place_at(ctx, 0, sizeof(*link));
 	ip = tmn_place_at(ctx, ETH_HLEN, sizeof(*ip));
 	if (!link || !ip)
-		return XDP_PASS;
+		return tmn_say(ctx, hook, TMN_XDP_DONE);
 	if (datagram->is_ipv6) {
 		((struct ipv6hdr *)ip)->hop_limit--;
 	} else {
@@ -132,6 +138,8 @@ TMN_INLINE int tmn_fate_redirect(struct xdp_md *ctx, const struct tmn_policy *po
 	}
 	__builtin_memcpy(link->h_dest, route.dmac, ETH_ALEN);
 	__builtin_memcpy(link->h_source, route.smac, ETH_ALEN);
+	/* Metadata may go with it to another namespace, whose node may have the same mark. */
+	bpf_xdp_adjust_meta(ctx, sizeof(__u32));
 	return bpf_redirect(route.ifindex, 0);
 }
 
@@ -158,8 +166,8 @@ TMN_INLINE int tmn_is_held(const struct tmn_policy *policy)
 
 /* Does what the policy says. */
 TMN_INLINE int tmn_obey(struct xdp_md *ctx, struct tmn_scratch *scratch,
-			const struct tmn_hints *hints, const struct tmn_datagram *datagram,
-			const struct tmn_found *found)
+			const struct tmn_hook *hook, const struct tmn_hints *hints,
+			const struct tmn_datagram *datagram, const struct tmn_found *found)
 {
 	const struct tmn_policy *policy = found->policy;
 	const struct tmn_packet *packet = found->packet;
@@ -171,7 +179,7 @@ TMN_INLINE int tmn_obey(struct xdp_md *ctx, struct tmn_scratch *scratch,
 	if (!counters)
 		return XDP_PASS;
 	if (tmn_is_held(policy) || tmn_fate_up(policy, hints, datagram))
-		return tmn_lift(ctx);
+		return tmn_say(ctx, hook, TMN_XDP_LIFTED | slot);
 	counters->packets++;
 	tmn_count_octets(counters, packet->octets);
 	rule = policy->rule_count ? tmn_rule_of(policy, packet) : TMN_RULES_PASS;
@@ -188,11 +196,11 @@ TMN_INLINE int tmn_obey(struct xdp_md *ctx, struct tmn_scratch *scratch,
 		else
 			counters->unmarked++;
 	}
-	if (policy->fate == TMN_FATE_TO)
-		return tmn_fate_to(ctx, policy, datagram);
 	if (policy->fate == TMN_FATE_REDIRECT)
-		return tmn_fate_redirect(ctx, policy, datagram);
-	return XDP_PASS;
+		return tmn_fate_redirect(ctx, hook, policy, datagram);
+	if (policy->fate == TMN_FATE_TO)
+		tmn_fate_to(ctx, policy, datagram);
+	return tmn_say(ctx, hook, TMN_XDP_DONE);
 }
 
 TMN_INLINE int tmn_udp(struct xdp_md *ctx, const struct tmn_hook *hook,
@@ -219,7 +227,7 @@ TMN_INLINE int tmn_udp(struct xdp_md *ctx, const struct tmn_hook *hook,
 		return XDP_PASS;
 	}
 	tmn_count(TMN_MET_POLICY, 1);
-	return tmn_obey(ctx, scratch, hints, datagram, &found);
+	return tmn_obey(ctx, scratch, hook, hints, datagram, &found);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -240,8 +248,12 @@ int tmn_xdp(struct xdp_md *ctx)
 	hook = bpf_map_lookup_elem(&tmn_hooks, &zero);
 	hints = bpf_map_lookup_elem(&tmn_hints, &zero);
 	scratch = bpf_map_lookup_elem(&tmn_scratches, &zero);
-	if (!hook || !hints || !scratch || hook->abi != TMN_ABI_VERSION)
+	if (!hook || !hints || !scratch || hook->abi != TMN_ABI_VERSION || !hints->front)
 		return XDP_PASS;
+	if (hints->front == TMN_FRONT_TRIES) {
+		tmn_begin(ctx, hook);
+		return XDP_PASS;
+	}
 	if (tmn_read_ip(&datagram, data, end) || datagram.protocol != IPPROTO_UDP)
 		return XDP_PASS;
 	if (datagram.is_fragment) {
@@ -254,6 +266,15 @@ int tmn_xdp(struct xdp_md *ctx)
 		return XDP_PASS;
 	length = tmn_datagram_octets(bpf_ntohs(udp->len), datagram.ip_octets);
 	if (length < 0)
+		return XDP_PASS;
+	datagram.source_port = udp->source;
+	datagram.destination_port = udp->dest;
+	if (tmn_begin(ctx, hook))
+		return XDP_PASS;
+	/* Anew: moving metadata forgets the old ones. */
+	udp = (void *)(long)ctx->data + tmn_transport_at(&datagram);
+	end = (void *)(long)ctx->data_end;
+	if ((void *)(udp + 1) > end)
 		return XDP_PASS;
 	return tmn_udp(ctx, hook, hints, scratch, &datagram, udp, end, length);
 }

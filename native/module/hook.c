@@ -2,6 +2,7 @@
 /* Where packets come in: finds those of the nodes' ports, and lets all others go on. */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/netdevice.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <linux/tcp.h>
@@ -92,13 +93,22 @@ static void enter(struct tmn_crossing *crossing, struct sk_buff *skb,
 	crossing->is_ipv6 = is_ipv6;
 }
 
+/*
+ * Whether a VRF's packet has crossed the hook before, as one of the interface that it came in through; the host's own
+ * to itself cross it once.
+ */
+static bool is_again(const struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	return netif_is_l3_master(state->in) && skb->pkt_type != PACKET_LOOPBACK;
+}
+
 /* Of the fragments of a datagram the first has the port, and is counted; all go on. */
 static unsigned int on_ipv4(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	const struct iphdr *ip = ip_hdr(skb);
 	struct tmn_crossing crossing TMN_UNFILLED;
 
-	if (ip->frag_off & htons(IP_OFFSET))
+	if (ip->frag_off & htons(IP_OFFSET) || is_again(skb, state))
 		return NF_ACCEPT;
 	if (ip->protocol == IPPROTO_UDP) {
 		enter(&crossing, skb, state, ip->ihl * 4, false);
@@ -126,6 +136,8 @@ static unsigned int on_ipv6(void *priv, struct sk_buff *skb, const struct nf_hoo
 {
 	struct tmn_crossing crossing TMN_UNFILLED;
 
+	if (is_again(skb, state))
+		return NF_ACCEPT;
 	enter(&crossing, skb, state, sizeof(struct ipv6hdr), true);
 	switch (ipv6_hdr(skb)->nexthdr) {
 	case NEXTHDR_UDP:

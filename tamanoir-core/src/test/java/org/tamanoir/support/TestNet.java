@@ -1,5 +1,7 @@
 package org.tamanoir.support;
 
+import java.time.Duration;
+
 /**
  * A client, a router and a server in network namespaces of their own:
  *
@@ -62,6 +64,17 @@ public final class TestNet implements AutoCloseable {
 
     public String server() {
         return server;
+    }
+
+    /**
+     * Has one of the router's interfaces hold packets that came in, which the kernel might join with later ones (GRO): in
+     * front of traffic control, and behind XDP's native programs.
+     */
+    public void hold(String device, Duration time) {
+        namespaces.run(router, "ethtool -K " + device + " gro on rx-gro-list on");
+        // In there /sys is the namespace's.
+        Namespaces.shell("ip netns exec " + router + " sh -c 'echo " + time.toNanos() + " > /sys/class/net/" + device
+                + "/gro_flush_timeout'");
     }
 
     @Override

@@ -108,7 +108,15 @@ final class AttachedLevels {
     /** Returns why policies cannot be placed on it; null where they can. */
     synchronized @Nullable String whyNot(Level level) {
         String reason = reasons.get(level);
-        return reason != null || drivers.containsKey(level) ? reason : "not attached";
+        LevelDriver driver = drivers.get(level);
+        if (reason != null || driver == null) {
+            return reason != null ? reason : "not attached";
+        }
+        try {
+            return driver.whyNot();
+        } catch (LevelException gone) {
+            return String.valueOf(gone.getMessage());
+        }
     }
 
     /** Returns one that {@link #whyNot} has nothing against. */
@@ -153,7 +161,8 @@ final class AttachedLevels {
             for (int i = 0; i < numbers.length; i++) {
                 met.put(metName(i), numbers[i]);
             }
-            return new LevelStatus(driver.level(), reason == null, reason == null ? driver.detail() : reason, met);
+            String whyNot = reason == null ? driver.whyNot() : reason;
+            return new LevelStatus(driver.level(), whyNot == null, whyNot == null ? driver.detail() : whyNot, met);
         } catch (LevelException gone) {
             return new LevelStatus(driver.level(), false, String.valueOf(gone.getMessage()), Map.of());
         }

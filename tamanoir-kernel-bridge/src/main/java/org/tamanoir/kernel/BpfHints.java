@@ -10,7 +10,7 @@ import org.tamanoir.nodeos.LevelException;
  * what it hints at, and goes after it; programs forget what they know of packets when the epoch changes.
  *
  * <pre>
- *   wilds 4, only 4, epoch 4, zero 4, bits of local addresses 16 * 8
+ *   wilds 4, only 4, epoch 4, front 4, bits of local addresses 16 * 8
  * </pre>
  *
  * <p>Thread contract: one thread at a time.
@@ -20,6 +20,9 @@ final class BpfHints {
 
     private static final int ONLY = 4;
     private static final int EPOCH = 8;
+    private static final int FRONT = 12;
+    private static final int FRONT_TRIES = 1;
+    private static final int FRONT_DECIDES = 2;
     private static final int LOCALS = 16;
     private static final int LOCAL_BITS = 16 * Long.SIZE;
 
@@ -43,6 +46,12 @@ final class BpfHints {
     void endChange() throws LevelException {
         epoch = epoch == -1 ? 1 : epoch + 1;
         hints.putInt(EPOCH, epoch);
+        map.put(BpfMap.number(0), hints);
+    }
+
+    /** Says that XDP's program is attached to all interfaces, and whether it decides, or shows first that it can tell. */
+    void front(boolean decides) throws LevelException {
+        hints.putInt(FRONT, decides ? FRONT_DECIDES : FRONT_TRIES);
         map.put(BpfMap.number(0), hints);
     }
 

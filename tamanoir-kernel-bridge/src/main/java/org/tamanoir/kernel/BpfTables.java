@@ -104,6 +104,12 @@ final class BpfTables implements AutoCloseable {
         hints.locals(now);
     }
 
+    /** Says that XDP's program is attached to all interfaces of traffic control's, and whether it decides. */
+    synchronized void front(boolean decides) throws LevelException {
+        checkOpen();
+        hints.front(decides);
+    }
+
     /** Adds or replaces a policy; a packet sees the old one or the new one. */
     synchronized void set(ByteBuffer flow, ByteBuffer policy) throws LevelException {
         checkOpen();

@@ -1,6 +1,7 @@
 package org.tamanoir.kernel;
 
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
 
@@ -17,6 +18,11 @@ interface LevelDriver extends AutoCloseable {
 
     /** Returns one line: how it is attached, as in {@code tc on eth0, eth1} or {@code module 0.1.0, netfilter}. */
     String detail();
+
+    /** Returns why no policy can be placed on it for now, as packets have shown or have not yet; null where one can. */
+    default @Nullable String whyNot() throws LevelException {
+        return null;
+    }
 
     /**
      * Begins to look at packets, or changes what it looks at.

@@ -3,6 +3,7 @@ package org.tamanoir.kernel;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.tamanoir.nodeos.LevelException;
 
 /**
@@ -15,11 +16,20 @@ import org.tamanoir.nodeos.LevelException;
  * <p>Thread contract: any thread.
  *
  * @param hardwareType ARPHRD_...
+ * @param kind of a virtual one, as "ip link add type" names it; else empty
+ * @param above index of the interface through which what comes in through this one comes in again: the bridge, bond or
+ *     team that it is a port of; 0: none
+ * @param beneath index of the interface that this one shares (macvlan, ipvlan); 0: none
  */
-record Links(int index, String name, int hardwareType) {
+record Links(int index, String name, int hardwareType, String kind, int above, int beneath) {
     private static final int GET_LINK = 18;
     private static final int HEADER_BYTES = 16;
     private static final int NAME = 3;
+    private static final int LINK = 5;
+    private static final int MASTER = 10;
+    private static final int LINK_INFO = 18;
+    private static final int LINK_INFO_KIND = 1;
+    private static final Set<String> SHARING = Set.of("macvlan", "macvtap", "ipvlan", "ipvtap");
     private static final int ETHERNET = 1;
     private static final int LOOPBACK = 772;
 
@@ -34,12 +44,52 @@ record Links(int index, String name, int hardwareType) {
             List<Links> links = new ArrayList<>();
             for (ByteBuffer answer : socket.exchange(request)) {
                 ByteBuffer name = NetlinkAttributes.find(answer, HEADER_BYTES, NAME);
+                String kind = kind(answer);
                 if (name != null) {
                     links.add(new Links(
-                            answer.getInt(4), NetlinkAttributes.text(name), Short.toUnsignedInt(answer.getShort(2))));
+                            answer.getInt(4),
+                            NetlinkAttributes.text(name),
+                            Short.toUnsignedInt(answer.getShort(2)),
+                            kind,
+                            number(answer, MASTER),
+                            SHARING.contains(kind) ? number(answer, LINK) : 0));
                 }
             }
             return links;
+        }
+    }
+
+    private static int number(ByteBuffer link, int attribute) {
+        ByteBuffer value = NetlinkAttributes.find(link, HEADER_BYTES, attribute);
+        return value == null ? 0 : value.getInt(0);
+    }
+
+    private static String kind(ByteBuffer link) {
+        ByteBuffer info = NetlinkAttributes.find(link, HEADER_BYTES, LINK_INFO);
+        ByteBuffer kind = info == null ? null : NetlinkAttributes.find(info, 0, LINK_INFO_KIND);
+        return kind == null ? "" : NetlinkAttributes.text(kind);
+    }
+
+    /** Returns whether it is one of two virtual interfaces, where what one sends comes in through the other (veth). */
+    boolean isVirtualPair() {
+        return kind.equals("veth");
+    }
+
+    /**
+     * Looks whether each packet comes in through one of these alone. A VLAN's interface is apart from that beneath it,
+     * whose tagged frames no level looks at, and a VRF's has no ingress.
+     *
+     * @throws LevelException if a packet comes in through two of them, and a policy would act on it twice
+     */
+    static void checkApart(List<Links> links) throws LevelException {
+        for (Links lower : links) {
+            for (Links upper : links) {
+                boolean isPort = lower.above == upper.index && !upper.kind.equals("vrf");
+                if (isPort || upper.beneath == lower.index) {
+                    throw new LevelException("packets that come in through " + lower.name + " come in through "
+                            + upper.name + " again, and policies would act on them twice: name one of the two");
+                }
+            }
         }
     }
 

@@ -3,6 +3,7 @@ package org.tamanoir.kernel;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,20 +25,26 @@ import org.tamanoir.nodeos.Share;
  * All policies of a node at work, and the slots that they have.
  *
  * <p>A policy stands in all tables. It comes to the tables of other levels first and leaves them last, so that no level
- * takes its packets for those of an unknown flow while another handles them. A new share gets a new slot, because its
- * counts begin anew; the slot that it had is given back when its packets are through. The keys of a policy have one slot
- * together: none handles packets itself while those of another are on their way.
+ * takes its packets for those of an unknown flow while another handles them, nor those that one has handled and that have
+ * yet to come to the other: it leaves when its slot is free, which no packet on its way from XDP to the module outlasts. A
+ * new share gets a new slot, because its counts begin anew; the slot that it had is given back when its packets are through.
+ * The keys of a policy have one slot together: none handles packets itself while those of another are on their way.
  *
  * <p>Thread contract: any thread; one lock, this object's, under which drivers are called, never on the way of a packet.
  */
 final class Policies {
     private static final Logger LOG = LoggerFactory.getLogger(Policies.class);
+    private static final String STILL_LEAVING =
+            "packets that xdp or tc has handled may be on their way to it: ask again in a second";
     private static final List<Level> ORDER = List.of(Level.XDP, Level.TC, Level.MODULE);
 
     private final AttachedLevels levels;
     private final Slots slots;
     private final Reconciler reconciler;
     private final Map<ByteBuffer, KernelOffload> byFlow = new LinkedHashMap<>();
+    /** Flows whose packets XDP or tc may have handled that have yet to come to the module, with the slot they had last. */
+    private final Map<ByteBuffer, UsedSlot> leaving = new HashMap<>();
+
     private Set<InetAddress> locals = Set.of();
     private boolean isClosed;
 
@@ -80,7 +87,7 @@ final class Policies {
         for (ByteBuffer key : keys) {
             checkFree(key, null);
         }
-        return atFirst(flow, policy, allowed, isOrdered, level -> {
+        return atFirst(keys, flow, policy, allowed, isOrdered, level -> {
             return place(keys, serviceKeys.get(0), flow, policy, level, isOrdered);
         });
     }
@@ -91,7 +98,8 @@ final class Policies {
     }
 
     /** Does it at the first level that can; refuses with the reasons of all. */
-    private <R> R atFirst(Flow flow, Policy policy, Set<Level> allowed, boolean isOrdered, Attempt<R> attempt)
+    private <R> R atFirst(
+            List<ByteBuffer> keys, Flow flow, Policy policy, Set<Level> allowed, boolean isOrdered, Attempt<R> attempt)
             throws LevelException {
         List<String> reasons = new ArrayList<>();
         for (Level level : ORDER) {
@@ -99,6 +107,9 @@ final class Policies {
                 String whyNot = levels.whyNot(level);
                 if (whyNot == null) {
                     whyNot = LevelReasons.impossible(level, flow, policy, isOrdered);
+                }
+                if (whyNot == null && level == Level.MODULE && keys.stream().anyMatch(leaving::containsKey)) {
+                    whyNot = STILL_LEAVING;
                 }
                 if (whyNot == null) {
                     try {
@@ -124,13 +135,16 @@ final class Policies {
             throw new LevelException("the policy was closed: ask for a new one");
         }
         checkPossible(offload.flow(), policy);
-        atFirst(offload.flow(), policy, allowed, isOrdered, level -> {
+        atFirst(offload.keys(), offload.flow(), policy, allowed, isOrdered, level -> {
             move(offload, policy, level, isOrdered);
             return level;
         });
     }
 
     private void move(KernelOffload offload, Policy policy, Level level, boolean mayBeUp) throws LevelException {
+        if (level == Level.MODULE && offload.level() == Level.XDP) {
+            throw new LevelException(STILL_LEAVING); // The module does not see what XDP did with a packet.
+        }
         boolean isOrdered = mayBeUp && waits(offload.flow(), policy);
         UsedSlot slot = take(levels.driver(level), offload.flow(), policy, isOrdered);
         holdIf(mayBeUp, slot);
@@ -147,6 +161,9 @@ final class Policies {
             throw refused;
         }
         UsedSlot before = offload.slot();
+        if (offload.level() == Level.XDP) {
+            offload.keys().forEach(key -> leaving.put(key, before));
+        }
         offload.movedTo(level);
         offload.changed(policy, isOrdered, slot);
         reconciler.watch(slot);
@@ -159,7 +176,8 @@ final class Policies {
 
     /**
      * Has each packet be handled once while the tables change one after the other: first all go up at the level that is,
-     * then at the one that comes, which looks at those alone that have not gone up.
+     * then at the one that comes, which looks at those alone that have not gone up. A grace period behind each step lets
+     * packets through that tc has seen under the table of before, and that have yet to come to the module.
      */
     private void crossTables(KernelOffload offload, Level level, ByteBuffer up, ByteBuffer policy)
             throws LevelException {
@@ -167,8 +185,12 @@ final class Policies {
         ByteBuffer upBefore = AbiEncoder.policy(offload.slot().number, before, Policy.up(), false);
         for (ByteBuffer key : offload.keys()) {
             levels.driver(before).set(key, upBefore);
+        }
+        Grace.await();
+        for (ByteBuffer key : offload.keys()) {
             levels.driver(level).set(key, up);
         }
+        Grace.await();
         setInAllTables(offload.keys(), level, policy);
     }
 
@@ -277,17 +299,17 @@ final class Policies {
         for (ByteBuffer key : now) {
             checkFree(key, offload);
         }
-        if (before.containsAll(now)) {
-            offload.changed(now, serviceKeys.get(0)); // No packet is new to it.
-        } else {
-            beginAnew(offload, now, offload.policy());
+        if (Set.copyOf(before).equals(Set.copyOf(now))) {
             offload.changed(now, serviceKeys.get(0));
-            now.forEach(key -> byFlow.put(key, offload));
+            return;
         }
+        UsedSlot slot = offload.slot();
+        beginAnew(offload, now, offload.policy());
+        offload.changed(now, serviceKeys.get(0));
+        now.forEach(key -> byFlow.put(key, offload));
         for (ByteBuffer key : before) {
             if (!now.contains(key)) {
-                byFlow.remove(key);
-                removeFromAllTables(key, offload.level());
+                takeOut(key, offload.level(), slot);
             }
         }
     }
@@ -364,10 +386,20 @@ final class Policies {
         }
         offload.closed();
         for (ByteBuffer key : offload.keys()) {
-            byFlow.remove(key);
-            removeFromAllTables(key, offload.level());
+            takeOut(key, offload.level(), offload.slot());
         }
         reconciler.retire(offload.slot(), offload);
+    }
+
+    /** Takes a key out of the tables; of the module's, which others stand in front of, when packets under the slot are through. */
+    private void takeOut(ByteBuffer key, Level level, UsedSlot slot) {
+        byFlow.remove(key);
+        if (level == Level.MODULE) {
+            removeFromAllTables(key, level);
+        } else {
+            removeQuietly(levels.driver(level), key);
+            leaving.put(key, slot);
+        }
     }
 
     private static void removeQuietly(LevelDriver driver, ByteBuffer key) {
@@ -384,6 +416,16 @@ final class Policies {
             return;
         }
         offload.keepCounts(slot);
+        List<ByteBuffer> left = leaving.entrySet().stream()
+                .filter(each -> each.getValue() == slot)
+                .map(Map.Entry::getKey)
+                .toList();
+        for (ByteBuffer key : left) {
+            leaving.remove(key);
+            if (!byFlow.containsKey(key)) {
+                levels.othersThan(Level.TC).forEach(module -> removeQuietly(module, key));
+            }
+        }
         try {
             slot.driver.clear(slot.number);
             slots.give(slot.number);

@@ -22,6 +22,11 @@ final class TcDriver extends BpfDriver {
 
     private static final Logger LOG = LoggerFactory.getLogger(TcDriver.class);
     private static final String PROGRAM = "tmn_tc";
+    /** Stands in the place of {@link #PROGRAM}, and calls it, where XDP's is in front. */
+    private static final String WORD_PROGRAM = "tmn_tc_word";
+
+    private static final String PROGRAMS = "tmn_programs";
+    private static final String CARRIED = "tmn_carried";
 
     private final int instance;
     private final List<TcHook> hooks = new ArrayList<>();
@@ -30,6 +35,7 @@ final class TcDriver extends BpfDriver {
     private final BpfObject object;
     private final int program;
     private final BpfTables tables;
+    private final BpfMap carried;
     private final BpfPins pins;
 
     /**
@@ -41,7 +47,9 @@ final class TcDriver extends BpfDriver {
     TcDriver(int instance, List<String> interfaces) throws LevelException {
         super(Level.TC, Abi.LEVEL_TC);
         this.instance = instance;
-        for (Links link : Links.named(interfaces)) {
+        List<Links> links = Links.named(interfaces);
+        Links.checkApart(links);
+        for (Links link : links) {
             hooks.add(new TcHook(link.index(), link.name()));
         }
         pins = BpfPins.of(instance);
@@ -49,6 +57,7 @@ final class TcDriver extends BpfDriver {
         try {
             program = object.program(PROGRAM);
             tables = new BpfTables(object);
+            carried = new BpfMap(CARRIED, object.map(CARRIED), Integer.BYTES, Integer.BYTES);
         } catch (LevelException e) {
             object.close();
             throw e;
@@ -134,6 +143,25 @@ final class TcDriver extends BpfDriver {
     @Override
     BpfTables tables() {
         return tables;
+    }
+
+    /** Has the program of the attached interfaces take what XDP's in front writes into metadata. */
+    void takeWords() throws LevelException {
+        new BpfMap(PROGRAMS, object.map(PROGRAMS), Integer.BYTES, Integer.BYTES)
+                .put(BpfMap.number(0), BpfMap.number(program));
+        for (TcHook at : attached) {
+            at.attach(object.program(WORD_PROGRAM), FIRST_PRIORITY + instance);
+        }
+    }
+
+    /** Has the program look whether XDP's metadata comes through an interface to it. */
+    void awaitMetadata(Links link) throws LevelException {
+        carried.put(BpfMap.number(link.index()), BpfMap.number(0));
+    }
+
+    /** Returns whether it has come through an interface for which it was awaited. */
+    boolean hasMetadata(Links link) throws LevelException {
+        return carried.get(BpfMap.number(link.index())).getInt(0) != 0;
     }
 
     /** Returns the pins, for the level that shares them. */

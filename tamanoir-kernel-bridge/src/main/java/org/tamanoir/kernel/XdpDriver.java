@@ -5,7 +5,9 @@ import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
 
@@ -19,6 +21,9 @@ import org.tamanoir.nodeos.LevelException;
 final class XdpDriver extends BpfDriver {
     private static final String PROGRAM = "tmn_xdp";
     private static final int EBUSY = 16;
+    /** How long to wait for a first frame, which shows whether the driver hands metadata on. */
+    private static final long FIRST_FRAME_NS = 1_000_000_000;
+
     /** struct bpf_link_create_opts: size 8, flags 4, and more that stays zero. */
     private static final int OPTIONS_SIZE = 64;
 
@@ -27,8 +32,15 @@ final class XdpDriver extends BpfDriver {
     private final TcDriver tc;
     private final BpfObject object;
     private final int program;
+    /** Whether it decides about packets: since metadata was seen to come through all interfaces. */
+    private boolean decides;
 
-    private record Attached(Links link, int fd, boolean isNative) {}
+    private record Attached(Links link, int fd, boolean isNative) {
+        /** Whether metadata certainly comes to traffic control: what is generic the kernel itself hands on. */
+        boolean carriesMetadata() {
+            return !isNative || link.isVirtualPair();
+        }
+    }
 
     /**
      * Loads the program; nothing calls it yet.
@@ -61,6 +73,27 @@ final class XdpDriver extends BpfDriver {
                                 .collect(Collectors.joining(", ")));
     }
 
+    /**
+     * Says so while no frame has shown that an interface hands on metadata, by which traffic control's program knows what
+     * this one did; when all have, the program decides from now on.
+     */
+    @Override
+    public @Nullable String whyNot() throws LevelException {
+        if (decides) {
+            return null;
+        }
+        for (Attached at : attached) {
+            if (!at.carriesMetadata() && !tc.hasMetadata(at.link)) {
+                return "xdp on " + at.link.name() + ": nothing of what XDP writes in front of frames has come to tc: no"
+                        + " frame has come in yet, or the driver has no room for it; then leave the interface out, or"
+                        + " use tc";
+            }
+        }
+        tables().front(true);
+        decides = true;
+        return null;
+    }
+
     @Override
     public void attach(ByteBuffer hook) throws LevelException {
         tables().hook(hook);
@@ -81,6 +114,17 @@ final class XdpDriver extends BpfDriver {
                                     : "the kernel refused the program: " + BpfLibC.error(fd)));
                 }
                 attached.add(new Attached(link, fd, isNative));
+            }
+            tc.takeWords();
+            for (Attached at : attached) {
+                if (!at.carriesMetadata()) {
+                    tc.awaitMetadata(at.link);
+                }
+            }
+            tables().front(false);
+            long endNs = System.nanoTime() + FIRST_FRAME_NS;
+            while (whyNot() != null && System.nanoTime() - endNs < 0) {
+                LockSupport.parkNanos(FIRST_FRAME_NS / 100);
             }
         } catch (LevelException e) {
             detach();

@@ -84,10 +84,14 @@ final class BpfBed implements AutoCloseable {
      * @param device of the router, towards the client
      */
     BpfBed(TestNet net, Level level, String device) throws Exception {
+        this(net, level, List.of(device));
+    }
+
+    BpfBed(TestNet net, Level level, List<String> devices) throws Exception {
         this.net = net;
         this.level = level;
-        tc = inRouter(() -> new TcDriver(INSTANCE, List.of(device)));
-        xdp = level == Level.XDP ? inRouter(() -> new XdpDriver(INSTANCE, List.of(device), tc)) : null;
+        tc = inRouter(() -> new TcDriver(INSTANCE, devices));
+        xdp = level == Level.XDP ? inRouter(() -> new XdpDriver(INSTANCE, devices, tc)) : null;
         client = net.namespaces().in(net.client(), () -> new DatagramSocket());
         server = net.namespaces().in(net.server(), () -> socket(PORT));
         server.setSoTimeout(PATIENCE_MS);

@@ -27,6 +27,10 @@ import org.tamanoir.support.Waiting;
 final class BridgeNet implements AutoCloseable {
     static final int PORT = 3322;
     static final long KEY = 0x1234_5678_9ABC_DEF0L;
+    /** Class of service of packets that no level has marked. */
+    static final int CLASS = 1;
+
+    private static final int CLASS_AT = 8 + 12 + 4;
 
     private static final int WINDOW_PACKETS = 32;
     private static final long PATIENCE_NS = Waiting.PATIENCE.toNanos();
@@ -44,6 +48,11 @@ final class BridgeNet implements AutoCloseable {
     final List<Long> atNode = new ArrayList<>();
 
     final List<Long> atServer = new ArrayList<>();
+
+    /** Classes of service of packets that came up, and that reached the server. */
+    final Set<Integer> classesAtNode = new java.util.TreeSet<>();
+
+    final Set<Integer> classesAtServer = new java.util.TreeSet<>();
 
     /** Marks of packets that came up. */
     final Set<Integer> marks = new java.util.TreeSet<>();
@@ -100,6 +109,8 @@ final class BridgeNet implements AutoCloseable {
         seen.clear();
         atNode.clear();
         atServer.clear();
+        classesAtNode.clear();
+        classesAtServer.clear();
         marks.clear();
         sent = 0;
     }
@@ -126,7 +137,7 @@ final class BridgeNet implements AutoCloseable {
     void send(int stream, int port) {
         packet.clear();
         new PacketBuilder()
-                .serviceKey(KEY).classOfService(1, 0).stream(stream)
+                .serviceKey(KEY).classOfService(CLASS, 0).stream(stream)
                         .nextSequence(sent)
                         .write(packet, ByteBuffer.allocate(64).putLong(0, sent));
         sent++;
@@ -158,7 +169,7 @@ final class BridgeNet implements AutoCloseable {
         while (node.receive()) {
             any = true;
             marks.add(node.mark());
-            note(node.data(), atNode);
+            note(node.data(), atNode, classesAtNode);
             if ((node.mark() & NodeOs.UP_MASK) == os.upMark()) {
                 os.arrived(node.mark() & NodeOs.SLOT_MASK, 1);
                 os.settled(node.mark() & NodeOs.SLOT_MASK, 1);
@@ -166,18 +177,19 @@ final class BridgeNet implements AutoCloseable {
         }
         while (server.receive()) {
             any = true;
-            note(server.data(), atServer);
+            note(server.data(), atServer, classesAtServer);
         }
         return any;
     }
 
-    private void note(ByteBuffer data, List<Long> where) {
+    private void note(ByteBuffer data, List<Long> where, Set<Integer> classes) {
         long number = data.getLong(data.capacity() - 64);
         if (seen.get((int) number)) {
             throw new AssertionError("packet " + number + " arrived twice");
         }
         seen.set((int) number);
         where.add(number);
+        classes.add(Byte.toUnsignedInt(data.get(CLASS_AT)));
     }
 
     /** All that nodes put into the router's namespace. */

@@ -6,11 +6,14 @@ import static org.tamanoir.support.Waiting.eventually;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,6 +33,7 @@ import org.tamanoir.nodeos.Rule;
 import org.tamanoir.nodeos.Share;
 import org.tamanoir.support.Seeds;
 import org.tamanoir.support.TestNet;
+import org.tamanoir.support.Waiting;
 
 /** The whole bridge with traffic control on a router between a client and a server. */
 @Tag("namespace")
@@ -220,6 +224,40 @@ class BridgeTest {
         assertThat(sum.on()).as("on").isEqualTo(net.atServer.size());
         assertThat(sum.up()).as("up").isLessThanOrEqualTo(net.atNode.size());
         assertThat(sum.packets()).isEqualTo(sum.on() + sum.up());
+    }
+
+    /**
+     * A policy that comes and goes, as each placing has it: packets go on marked or up unmarked, and nothing else. The
+     * kernel holds them between the two programs for a while.
+     */
+    @Test
+    void aStormOfPoliciesThatComeAndGoHandlesEachPacketOnce() throws Exception {
+        int most = 4_000; // of the slots, which are free again after a second
+        net.net.hold(TestNet.ROUTER_CLIENT_DEVICE, Duration.ofNanos(200_000));
+        os = net.attach(BridgeNet.PORT, Level.TC, Level.XDP);
+        Policy mark = Policy.forward().markClass(9);
+        AtomicBoolean goesOn = new AtomicBoolean(true);
+        CompletableFuture<Integer> storm = Waiting.async(() -> {
+            int changes = 0;
+            while (goesOn.get() && changes < most) {
+                Set<Level> levels = changes % 4 == 3 ? Set.of(Level.TC) : Set.of(Level.XDP);
+                os.offload(List.of(BridgeNet.KEY), Flow.ANY, mark, levels, false)
+                        .close();
+                changes++;
+            }
+            return changes;
+        });
+        try {
+            while (!storm.isDone()) {
+                net.sendOne(os, 1);
+            }
+        } finally {
+            goesOn.set(false);
+        }
+        net.exchange(os, 1, 1);
+        assertThat(storm.get()).isEqualTo(most);
+        assertThat(net.classesAtNode).isSubsetOf(BridgeNet.CLASS);
+        assertThat(net.classesAtServer).isSubsetOf(9);
     }
 
     @Test

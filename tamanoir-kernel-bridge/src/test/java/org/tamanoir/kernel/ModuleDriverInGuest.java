@@ -3,9 +3,11 @@ package org.tamanoir.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.tamanoir.support.Waiting.eventually;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -32,6 +34,7 @@ import org.tamanoir.nodeos.Rule;
 import org.tamanoir.nodeos.Share;
 import org.tamanoir.support.Namespaces;
 import org.tamanoir.support.Seeds;
+import org.tamanoir.support.TestNet;
 import org.tamanoir.support.Tiers;
 
 /** The bridge with the real netfilter module, alone and beside the BPF levels. */
@@ -70,6 +73,38 @@ class ModuleDriverInGuest {
             net.close();
             Namespaces.shell("if [ -e /sys/module/tamanoir ]; then rmmod tamanoir; fi");
         }
+    }
+
+    /** The kernel holds the packet between XDP and tc, and with that the module, until the policy is gone. */
+    @Test
+    void whatXdpHasHandledTheModuleLeavesAlone() throws Exception {
+        os = net.attach(BridgeNet.PORT, Level.MODULE, Level.TC, Level.XDP);
+        Offload offload =
+                os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward().markClass(9), Set.of(Level.XDP), false);
+        net.net.hold(TestNet.ROUTER_CLIENT_DEVICE, Duration.ofSeconds(2));
+        try {
+            net.send(1, BridgeNet.PORT);
+            eventually().untilAsserted(() -> assertThat(offload.counters().on()).isEqualTo(1));
+            String refusal = "no level can: module: packets that xdp or tc has handled may be on their way to it: ask"
+                    + " again in a second";
+            assertThatThrownBy(() -> os.move(offload, Policy.drop(), Set.of(Level.MODULE), false))
+                    .hasMessage(refusal);
+            offload.close();
+            assertThatThrownBy(() ->
+                            os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.drop(), Set.of(Level.MODULE), false))
+                    .hasMessage(refusal);
+        } finally {
+            net.net.hold(TestNet.ROUTER_CLIENT_DEVICE, Duration.ZERO);
+        }
+        net.exchange(os, 2, 1); // has the kernel let it go
+        assertThat(net.classesAtNode).isEqualTo(Set.of(BridgeNet.CLASS));
+        assertThat(net.classesAtServer).isEqualTo(Set.of(9));
+        eventually()
+                .ignoreException(LevelException.class)
+                .untilAsserted(() -> assertThat(
+                                os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.drop(), Set.of(Level.MODULE), false)
+                                        .level())
+                        .isEqualTo(Level.MODULE));
     }
 
     @Test

@@ -76,8 +76,8 @@ class PlainProcessTest {
         return net.namespaces()
                 .run(
                         net.router(),
-                        "ip rule; tc filter show dev rc ingress; tc qdisc show dev rc; "
-                                + "ls -d " + pins() + " 2>/dev/null || true");
+                        "ip rule; tc filter show dev rc ingress; tc qdisc show dev rc; " + "ls -d " + pins()
+                                + " 2>/dev/null || true");
     }
 
     /** Of this namespace alone: other tests pin programs at the same time. */

@@ -338,6 +338,57 @@ class TcDriverTest {
                 .hasMessage("network interface nowhere0 does not exist: name one that \"ip link\" shows");
     }
 
+    /** What comes in through a port of a bridge comes in through the bridge again. */
+    @Test
+    void interfacesThroughWhichAPacketComesTwiceAreRefused() {
+        net.namespaces()
+                .batch(
+                        net.router(),
+                        "link add upper type bridge",
+                        "link add lower type veth peer name other",
+                        "link set lower master upper",
+                        "link add link other name shared type macvlan");
+        try {
+            assertThatThrownBy(() -> bed.inRouter(() -> new TcDriver(OTHER_INSTANCE, List.of("upper", "lower"))))
+                    .isInstanceOf(LevelException.class)
+                    .hasMessage("packets that come in through lower come in through upper again, and policies would act"
+                            + " on them twice: name one of the two");
+            assertThatThrownBy(() -> bed.inRouter(() -> new TcDriver(OTHER_INSTANCE, List.of("other", "shared"))))
+                    .isInstanceOf(LevelException.class)
+                    .hasMessageStartingWith("packets that come in through other come in through shared again");
+        } finally {
+            net.namespaces().batch(net.router(), "link del lower", "link del upper");
+        }
+    }
+
+    /** Of interfaces that became a bridge's port while packets came in. */
+    @Test
+    void aPacketThatIsSentUpTwiceIsCountedOnce() throws Exception {
+        try (TestNet other = new TestNet("bpfb")) {
+            other.namespaces().batch(other.router(), "link add br0 type bridge", "link set br0 up");
+            onTwo(other);
+        }
+    }
+
+    private static void onTwo(TestNet other) throws Exception {
+        try (BpfBed two = new BpfBed(other, Level.TC, List.of(DEVICE, "br0"))) {
+            two.begin(Level.TC);
+            other.namespaces()
+                    .batch(
+                            other.router(),
+                            "link set " + DEVICE + " master br0",
+                            "addr flush dev " + DEVICE,
+                            "addr add " + TestNet.ROUTER4 + "/24 dev br0");
+            try (DatagramSocket node = two.node()) {
+                two.set(Policy.up());
+                byte[] packet = BpfBed.bytes(BpfBed.packet(), 3);
+                two.send(TestNet.SERVER4, packet);
+                assertThat(BpfBed.receive(node)).isEqualTo(packet);
+                assertThat(two.state()).isEqualTo(new AbiDecoder.State(0, 1, 0));
+            }
+        }
+    }
+
     @Test
     void twoNodesWorkSideBySide() throws Exception {
         bed.begin(Level.TC);

@@ -2,7 +2,11 @@ package org.tamanoir.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.net.DatagramSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -80,6 +84,31 @@ class XdpDriverTest {
                     }))
                     .isInstanceOf(LevelException.class)
                     .hasMessage("xdp on rc: another XDP program is there; take it away or leave the interface out");
+        }
+    }
+
+    /** Where this interface's driver hands no metadata on, packets go on coming up. */
+    @Test
+    void itDecidesWhenAFrameHasShownThatItsWordArrives() throws Exception {
+        assumeTrue(Files.exists(Path.of("/dev/net/tun")), "needs /dev/net/tun");
+        try (Tap tap = Tap.in(net);
+                BpfBed bed = new BpfBed(net, Level.XDP, Tap.NAME).begin(Level.XDP);
+                DatagramSocket node = bed.node()) {
+            assertThat(bed.driver().whyNot())
+                    .isEqualTo(
+                            "xdp on tap0: nothing of what XDP writes in front of frames has come to tc: no frame has"
+                                    + " come in yet, or the driver has no room for it; then leave the interface out, or use tc");
+            bed.set(Policy.drop());
+            byte[] first = BpfBed.bytes(BpfBed.packet(), 1);
+            tap.datagram(first);
+            assertThat(BpfBed.receive(node)).isEqualTo(first);
+            assertThat(bed.counters().up()).isEqualTo(1);
+            boolean decides = bed.driver().whyNot() == null;
+            byte[] second = BpfBed.bytes(BpfBed.packet(), 2);
+            tap.datagram(second);
+            bed.send(TestNet.ROUTER4, BpfBed.LAST);
+            assertThat(BpfBed.receiveUntilLast(node)).containsExactly(decides ? new byte[0][] : new byte[][] {second});
+            assertThat(bed.counters().dropped()).isEqualTo(decides ? 1 : 0);
         }
     }
 

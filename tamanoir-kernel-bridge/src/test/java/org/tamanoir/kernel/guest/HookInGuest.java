@@ -138,6 +138,25 @@ class HookInGuest {
         }
     }
 
+    /** A packet of a VRF crosses the hook as one of the interface that it comes in through, and as one of the VRF. */
+    @Test
+    void actsOnceOnAPacketOfAVrf() {
+        control.ok("attach " + Road.PORT);
+        control.ok("set key=" + KEY + " slot=8 mark=class value=0x2a");
+        String hex = Packets.packet(7, 20);
+        road.vrf(true);
+        try {
+            for (Program sender : senders) {
+                long before = Program.value(control.ok("counters 8"), "packets");
+                sender.ok(hex);
+                assertThat(received()).isEqualTo(Packets.with(hex, Packets.CLASS_AT, 0x2a));
+                assertThat(Program.value(control.ok("counters 8"), "packets")).isEqualTo(before + 1);
+            }
+        } finally {
+            road.vrf(false);
+        }
+    }
+
     @Test
     void readsNoFurtherThanTheDatagram() {
         control.ok("attach " + Road.PORT);

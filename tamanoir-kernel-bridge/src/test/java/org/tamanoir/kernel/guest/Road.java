@@ -153,6 +153,22 @@ final class Road implements AutoCloseable {
         Program.run("ip", "netns", "exec", SENDER, "ethtool", "-K", "tmn-ar", "tx", left ? "on" : "off");
     }
 
+    /** Has the router's interfaces belong to a VRF, or takes that away. */
+    void vrf(boolean isThere) {
+        Program.run("modprobe", "vrf");
+        Program.run(
+                "ip",
+                "netns",
+                "exec",
+                ROUTER,
+                "bash",
+                "-ec",
+                isThere
+                        ? "echo 1 >/proc/sys/net/ipv6/conf/all/keep_addr_on_down; ip link add vrf0 type vrf table 88;"
+                                + " ip link set vrf0 up; ip link set tmn-ra master vrf0; ip link set tmn-rb master vrf0"
+                        : "ip link del vrf0");
+    }
+
     /** Takes what comes to the receiver: {@code show}, or {@code count} and the offset of the number. */
     Program receiver(String... how) {
         return listening(RECEIVER, how);
