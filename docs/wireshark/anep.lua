@@ -103,6 +103,7 @@ local f = {
     round_last = ProtoField.bool("anep.tamanoir.round_flags.last", "Last of the round on this path", 8, nil, 0x02),
     round_path_ends = ProtoField.bool("anep.tamanoir.round_flags.path_ends", "Nothing follows on this path", 8, nil, 0x04),
     round_path_begins = ProtoField.bool("anep.tamanoir.round_flags.path_begins", "This path begins with the next round", 8, nil, 0x08),
+    round_first = ProtoField.bool("anep.tamanoir.round_flags.first", "First round of a start of the distributor", 8, nil, 0x10),
     format = ProtoField.bytes("anep.tamanoir.format", "Format identifier"),
     hops = ProtoField.uint16("anep.tamanoir.hops", "Active hops left", base.DEC),
     origin_time = ProtoField.uint64("anep.tamanoir.origin_time", "Origin time (ns)", base.DEC),
@@ -230,6 +231,7 @@ local private_content = {
         flags:add(f.round_last, range(10, 1))
         flags:add(f.round_path_ends, range(10, 1))
         flags:add(f.round_path_begins, range(10, 1))
+        flags:add(f.round_first, range(10, 1))
     end,
     [6] = function(tree, range)
         tree:add(f.format, range(0, 12))

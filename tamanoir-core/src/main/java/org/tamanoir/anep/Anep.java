@@ -72,6 +72,9 @@ public final class Anep {
     /** Flag of a round: the path that is named, not the one that the marker takes, has packets from the next round on. */
     public static final int ROUND_PATH_BEGINS = 8;
 
+    /** Flag of a round: it is the first of a start of the distributor, of exact order. */
+    public static final int ROUND_FIRST = 16;
+
     /** Identifier scheme of options 1 and 2: IPv4, 4 octets. */
     public static final int SCHEME_IPV4 = 1;
 

@@ -29,9 +29,6 @@ import org.tamanoir.transport.UdpSockets;
  * the others once {@link #run} has returned.
  */
 public final class Aggregator implements Runnable, AutoCloseable {
-    /** A round that no distributor comes to. */
-    private static final long MAX_ROUND = 1L << 62;
-
     /** Batches in a row after which deadlines pass although more waits: a socket that is never empty would stop time. */
     private static final int BUSY_BATCHES = 64;
 
@@ -49,10 +46,8 @@ public final class Aggregator implements Runnable, AutoCloseable {
         TOO_LONG,
         /** It stands for an empty round. */
         MARKER,
-        /** Its turn has passed, or it came twice. */
+        /** Its turn has passed, it is of an earlier start of the distributor, or it came twice. */
         LATE,
-        /** Its round is too far away from the one in turn. */
-        FAR,
         /** The operating system refused it. */
         SEND_ERROR
     }
@@ -231,7 +226,6 @@ public final class Aggregator implements Runnable, AutoCloseable {
                     switch (ending) {
                         case MARKER -> Drop.MARKER;
                         case LATE -> Drop.LATE;
-                        case FAR -> Drop.FAR;
                     },
                     1);
         }
@@ -315,7 +309,7 @@ public final class Aggregator implements Runnable, AutoCloseable {
 
     private void offer(ExactOrder order, int path, ByteBuffer memory, int offset, int length, long nowNs) {
         long round = packet.round();
-        if (round <= 0 || round > MAX_ROUND) {
+        if (round <= 0 || round > Beginning.MAX_ROUND) {
             count(Drop.NO_ROUND, 1);
         } else if (path >= settings.paths) {
             count(Drop.NO_PATH, 1);
@@ -415,7 +409,7 @@ public final class Aggregator implements Runnable, AutoCloseable {
      * @param gaps packets that never came although a later one of their path did
      * @param timeouts waits that lasted until their deadline
      * @param overflows waits that ended because a queue was full
-     * @param restarts how often the order began anew, since rounds were far away from those before
+     * @param restarts how often the order began anew, since another start of the distributor followed
      */
     public record Order(long held, long gaps, long timeouts, long overflows, long restarts) {}
 

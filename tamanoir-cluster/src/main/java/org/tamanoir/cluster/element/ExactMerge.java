@@ -14,18 +14,19 @@ import org.tamanoir.anep.Anep;
  * paths, which are ahead of it. When a path's queue is full the wait ends at once: what is late then are
  * packets of the path that lags, in place of packets of those that do not.
  *
- * <p>Rounds that a stranger makes up do limited harm. One that is more than {@value #WINDOW} away from the one in turn is
- * dropped; one that is more than {@value #PROOF} ahead says nothing about those before it until a second one of its path
- * is there. Two forged packets of a path have its genuine ones be late, and two of each path have all be late, until as
- * many of a path in a row as there are paths, twice, and one more, have come from far away, or far behind what their path
- * showed before, as when a distributor starts anew (RFC 3550, A.1, does so with sequence numbers). Then all that waits
- * leaves, and the order begins anew: only there something leaves behind a later round.
+ * <p>A round says in its upper bits which start of the distributor it belongs to ({@link Beginning}). That alone begins the
+ * order anew: what waits of the start before leaves first, and what comes of it afterwards is late, however much it is.
+ * Nothing is ever taken for a new start because of its number.
+ *
+ * <p>A packet more than {@value #PROOF} rounds ahead says nothing about those before it until a second one of its path is
+ * there, and one more than {@value #WINDOW} ahead has no deadline begin until then, so that a single packet that was damaged
+ * does not move the order. A packet of the first round of a start, which says so, needs no second one.
  *
  * <p>Pure: time is given, packets are numbers of the caller's. Thread contract: one thread. Allocates nothing for a
  * packet; a packet costs one step, and its queue's length where its path was reordered.
  */
 final class ExactMerge {
-    /** Rounds that the next packet may be away from the one in turn: more than half a second of 100,000 packets/s. */
+    /** Rounds that a packet may be ahead by itself: more than half a second of 100,000 packets/s. */
     static final long WINDOW = 65_536;
 
     /** Rounds before a packet that it proves lost on its path by itself. */
@@ -42,10 +43,8 @@ final class ExactMerge {
     enum Ending {
         /** It stands for an empty round. */
         MARKER,
-        /** Its turn has passed, or it came twice. */
-        LATE,
-        /** Its round is too far away from the one in turn. */
-        FAR
+        /** Its turn has passed, it is of an earlier start of the distributor, or it came twice. */
+        LATE
     }
 
     /** Takes the packets that the merge is given back. */
@@ -77,23 +76,16 @@ final class ExactMerge {
     private final int[] lates;
 
     private final int[] probes;
-    /** The first round in which each path's packets count as lost when they do not come; 0 = not known yet. */
-    private final long[] since;
+    private final Gaps gaps;
 
-    /** The latest round that each path has shown. */
-    private final long[] tops;
-    /** Packets of each path in a row that came far behind that. */
-    private final int[] strays;
+    /** The first round of the distributor's start; 0 = no packet has come. */
+    private long start;
 
-    private boolean begun;
-    private long round = 1;
+    private long round;
     private int path;
     private int held;
     private long dueNs = NEVER;
-    private long farRound;
-    private int farPackets;
 
-    private long gaps;
     private long timeouts;
     private long overflows;
     private long restarts;
@@ -118,10 +110,7 @@ final class ExactMerge {
         missed = new int[paths];
         lates = new int[paths];
         probes = new int[paths];
-        since = new long[paths];
-        tops = new long[paths];
-        strays = new int[paths];
-        Arrays.fill(awaited, true);
+        gaps = new Gaps(paths);
         Arrays.fill(begins, NEVER);
     }
 
@@ -133,18 +122,13 @@ final class ExactMerge {
      * @param packet the caller's until it comes back
      */
     void offer(int path, long round, int flags, int packet, long nowNs) {
-        if (!begun) {
+        if (start == 0) {
             begin(round);
-        } else if (Math.abs(round - this.round) > WINDOW) {
-            if (!isNewOrder(round)) {
-                output.drop(packet, Ending.FAR);
-                return;
-            }
-            beginAnew(round);
-        } else if (isLate(path, round) && round < tops[path] - PROOF && ++strays[path] > 2 * paths) {
-            beginAnew(round);
         }
-        farPackets = 0;
+        if (round < start) {
+            drop(path, round, flags, packet);
+            return;
+        }
         if ((flags & Anep.ROUND_PATH_BEGINS) != 0) {
             announce(path, round + 1);
             output.drop(packet, Ending.MARKER);
@@ -157,49 +141,50 @@ final class ExactMerge {
         }
         if (isLate(path, round)) {
             expectAgain(path);
-            output.drop(packet, Ending.LATE);
+            drop(path, round, flags, packet);
             return;
         }
-        expect(path, round);
+        expect(path);
         if (!insert(path, round, flags, packet)) {
             output.drop(packet, Ending.LATE);
         }
         advance(nowNs, false);
     }
 
-    private void beginAnew(long first) {
-        drain();
-        restarts++;
-        begin(first);
+    private void drop(int path, long round, int flags, int packet) {
+        if ((flags & Anep.ROUND_PATH_BEGINS) == 0) {
+            gaps.came(path, round, flags);
+        }
+        output.drop(packet, Ending.LATE);
     }
 
+    /**
+     * Begins the order of a start of the distributor.
+     *
+     * @param first the lowest round of it that is there; more than a queue's length behind its first one, it is where the
+     *     order is joined
+     */
     private void begin(long first) {
-        boolean fromTheStart = first <= depth;
-        begun = true;
-        round = fromTheStart ? 1 : first - depth;
+        start = Beginning.first(first);
+        round = first - start <= depth ? start : first - depth;
         path = 0;
-        Arrays.fill(since, fromTheStart ? 1 : 0);
-        Arrays.fill(awaited, true);
-        Arrays.fill(begins, NEVER);
-        Arrays.fill(missed, 0);
-        Arrays.fill(probes, 1);
-        Arrays.fill(tops, 0);
-        Arrays.fill(strays, 0);
-    }
-
-    private boolean isNewOrder(long round) {
-        farPackets = Math.abs(round - farRound) > WINDOW ? 1 : farPackets + 1;
-        farRound = round;
-        return farPackets > 2 * paths;
+        gaps.begin(first == start ? start : 0);
+        for (int p = 0; p < paths; p++) {
+            if (begins[p] <= round) {
+                begins[p] = NEVER;
+            }
+            awaited[p] = begins[p] == NEVER;
+            missed[p] = 0;
+            lates[p] = 0;
+            probes[p] = 1;
+        }
     }
 
     /** Has a path be waited for from this round on, or from now on if that is over. */
     private void announce(int path, long first) {
         begins[path] = first;
         missed[path] = 0;
-        if (!awaited[path]) {
-            since[path] = first;
-        }
+        gaps.announce(path, first);
     }
 
     private boolean isAwaited(int path) {
@@ -213,7 +198,6 @@ final class ExactMerge {
             begins[path] = NEVER;
         }
         missed[path] = 0;
-        since[path] = begins[path] == NEVER ? 0 : begins[path];
     }
 
     private boolean isLate(int path, long round) {
@@ -227,21 +211,15 @@ final class ExactMerge {
             probes[path] = Math.min(2 * probes[path], MAX_PROBE);
             missed[path] = PATIENCE - 1;
             awaited[path] = true;
-            since[path] = 0;
         }
     }
 
     /** Notes that a path shows something in time. */
-    private void expect(int path, long round) {
+    private void expect(int path) {
         missed[path] = 0;
         lates[path] = 0;
         probes[path] = 1;
-        strays[path] = 0;
-        tops[path] = Math.max(tops[path], round);
         awaited[path] = true;
-        if (since[path] == 0) {
-            since[path] = round;
-        }
     }
 
     /** Returns false when the round is there already. */
@@ -312,14 +290,13 @@ final class ExactMerge {
 
     private void advance(long nowNs, boolean expires) {
         while (held > 0) {
-            if (path == 0) {
-                skipLostRounds();
-            }
-            if (sizes[path] > 0 && headRound(path) == round) {
+            if (isHere(path)) {
                 take();
-            } else if (isProvenLost(path)) {
-                countGap();
-            } else if (isAwaited(path)) {
+            } else if (isAllFar()) {
+                break;
+            } else if (path == 0 && skipLostRounds()) {
+                continue;
+            } else if (!isProvenLost(path) && isAwaited(path)) {
                 if (dueNs == NEVER) {
                     dueNs = nowNs + deadlineNs;
                 }
@@ -350,6 +327,7 @@ final class ExactMerge {
         heads[path] = slot(path, 1);
         sizes[path]--;
         held--;
+        gaps.came(path, round, flags[path][head]);
         if ((flags[path][head] & Anep.ROUND_PATH_ENDS) != 0 && sizes[path] == 0) {
             giveUp(path);
         }
@@ -360,49 +338,74 @@ final class ExactMerge {
         }
     }
 
-    /** Goes to the next round of which something is there, if nothing else is waited for. */
-    private void skipLostRounds() {
+    /** Goes to the next round of which something is there, if nothing else is waited for; returns whether it did. */
+    private boolean skipLostRounds() {
         long next = leastHead();
         for (int p = 0; p < paths; p++) {
             boolean isLost = isProvenLost(p);
-            if (!isLost && isAwaited(p) || sizes[p] > 0 && headRound(p) == round) {
-                return;
+            if (isHere(p) || !isLost && isAwaited(p)) {
+                return false;
             }
             next = isLost ? next : Math.min(next, begins[p]);
         }
         skipTo(next);
+        return true;
+    }
+
+    /** Returns whether the path's packet of the round in turn is there. */
+    private boolean isHere(int path) {
+        return sizes[path] > 0 && headRound(path) == round;
     }
 
     /** Returns whether what the path shows says that its packet of this round, which is not there, will not come. */
     private boolean isProvenLost(int path) {
-        return sizes[path] > 1 || sizes[path] == 1 && headRound(path) - Math.max(round, since[path]) <= PROOF;
+        return shows(path, PROOF);
+    }
+
+    /** Returns whether of no path more waits than one packet that is far ahead, and may be none of the stream's. */
+    private boolean isAllFar() {
+        for (int p = 0; p < paths; p++) {
+            if (shows(p, WINDOW)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Returns whether what waits of a path is sure: several packets, one of a first round, or one that is so many rounds at
+     * most ahead of the one in turn, or of that from which the path was announced.
+     */
+    private boolean shows(int path, long rounds) {
+        if (sizes[path] != 1) {
+            return sizes[path] > 1;
+        }
+        long from = begins[path] == NEVER ? round : Math.max(round, begins[path]);
+        return headRound(path) - from <= rounds || (flags[path][heads[path]] & Anep.ROUND_FIRST) != 0;
     }
 
     /** Goes to the packet that is next in order, whatever is missing before it. */
     private void goOn() {
         dueNs = NEVER;
-        for (; path < paths; path++) {
-            if (sizes[path] > 0) {
-                if (headRound(path) == round) {
+        while (true) {
+            for (; path < paths; path++) {
+                if (isHere(path)) {
                     return;
                 }
-                countGap();
             }
+            path = 0;
+            skipTo(leastHead());
         }
-        path = 0;
-        round++;
-        skipTo(leastHead());
-        goOn();
     }
 
-    /** Goes from the beginning of a round to that of another. */
+    /** Goes to the beginning of a later round. */
     private void skipTo(long next) {
-        for (int p = 0; p < paths; p++) {
-            if (sizes[p] > 0 && since[p] != 0) {
-                gaps += Math.max(0, next - Math.max(since[p], round));
-            }
+        if (Beginning.isAnother(round, next)) {
+            restarts++;
+            begin(next);
+        } else {
+            round = next;
         }
-        round = next;
     }
 
     private long leastHead() {
@@ -413,13 +416,6 @@ final class ExactMerge {
             }
         }
         return least;
-    }
-
-    /** Counts the packet of the path in turn as lost, since a later one is there. */
-    private void countGap() {
-        if (since[path] != 0 && round >= since[path]) {
-            gaps++;
-        }
     }
 
     private long headRound(int path) {
@@ -433,7 +429,7 @@ final class ExactMerge {
 
     /** Returns how many packets did not come although a later one of their path did. */
     long gaps() {
-        return gaps;
+        return gaps.count();
     }
 
     /** Returns how many deadlines have passed. */

@@ -4,13 +4,15 @@ import java.util.Arrays;
 import org.tamanoir.anep.Anep;
 
 /**
- * Gives packets their rounds and paths (section 2): rounds are numbered one by one, each packet of a round has a path.
+ * Gives packets their rounds and paths (section 2): rounds are numbered one by one, each packet of a round has a path. What
+ * numbers begin with is told by {@link Beginning}.
  *
  * <p>In rounds by weight the path with the largest credit is next: each pick adds its weight to every path's credit and
  * takes the sum of all weights from that of the path picked, as nginx does and, in another order, LVS's {@code wrr}. Of a
  * round of s packets a path of weight w so gets s · w / Σw, less than one packet off, and never several in a row where
  * others wait. Rounds of exact order have a packet for the path of the largest weight, for another one of weight w in w of
- * as many rounds as that weight.
+ * as many rounds as that weight. What the first one has says so: nothing of an earlier
+ * start follows on its path.
  *
  * <p>Weights change, and paths come and go, with the round that begins next. A path that goes gets a last marker, in the
  * first round without it. In exact order a path that comes has its first packet a round later: before, a marker on each
@@ -57,6 +59,9 @@ final class Rounds {
     /** Whether the order of the round before holds again: all credits are as they were when it began. */
     private boolean repeats;
 
+    /** Of this start of the distributor. */
+    private long firstRound;
+
     private int sum;
     private int largest;
     private long round;
@@ -83,6 +88,7 @@ final class Rounds {
         order = new byte[Math.max(size, paths)];
         Arrays.fill(wanted, ABSENT);
         Arrays.fill(weights, ABSENT);
+        this.firstRound = firstRound;
         round = firstRound - 1;
     }
 
@@ -92,11 +98,12 @@ final class Rounds {
         wanted[path] = weight;
     }
 
-    /** Has the next round be above this one; what is missing of the last one gets its markers. */
+    /** Begins anew above this round, which another distributor gave; what is missing of the last one gets its markers. */
     void beginAbove(long other) {
         if (other > round) {
             endRound();
-            round = other;
+            round = Beginning.above(other) - 1;
+            firstRound = round + 1;
         }
     }
 
@@ -104,7 +111,7 @@ final class Rounds {
     void endRound() {
         for (; place < places; place++) {
             if (distribution == Distribution.ROUND_ROBIN || distribution == Distribution.EXACT) {
-                markers.send(order[place], order[place], round, Anep.ROUND_EMPTY | Anep.ROUND_LAST);
+                mark(order[place]);
             }
         }
         if (changed) {
@@ -126,7 +133,7 @@ final class Rounds {
         }
         int path = distribution == Distribution.STICKY ? pathOf(key) : order[place];
         boolean isLast = distribution == Distribution.STICKY ? place == places - 1 : place == lastPlaces[path];
-        flags = isLast ? Anep.ROUND_LAST : 0;
+        flags = (isLast ? Anep.ROUND_LAST : 0) | first();
         place++;
         return path;
     }
@@ -165,6 +172,16 @@ final class Rounds {
             }
         }
         return true;
+    }
+
+    /** Sends a marker in place of a path's packet. */
+    private void mark(int path) {
+        markers.send(path, path, round, Anep.ROUND_EMPTY | Anep.ROUND_LAST | first());
+    }
+
+    /** Returns the flag of the first round, where that is this one, in exact order. */
+    private int first() {
+        return round == firstRound && distribution == Distribution.EXACT ? Anep.ROUND_FIRST : 0;
     }
 
     private void applyChanges() {
@@ -244,7 +261,7 @@ final class Rounds {
                 credits[path] -= largest;
                 add(path);
             } else {
-                markers.send(path, path, round, Anep.ROUND_EMPTY | Anep.ROUND_LAST);
+                mark(path);
             }
         }
     }

@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.NodeOptions;
@@ -42,6 +43,8 @@ public final class Sprayer implements AutoCloseable {
     private static final int PATH_BYTES = 128 * 1024;
     /** 5 cache lines more than a power of two, so that the units' packets do not share sets of the caches. */
     private static final int STRIDE_BYTES = PATH_BYTES + 5 * 64;
+
+    private static final AtomicLong LAST_BEGINNING = new AtomicLong();
 
     private final UdpSocket socket;
     private final UdpSender sender;
@@ -102,7 +105,7 @@ public final class Sprayer implements AutoCloseable {
         private final Collection<Unit> units;
         private Distribution distribution = Distribution.ROUND_ROBIN;
         private int roundSize;
-        private long firstRound = now();
+        private long firstRound = beginning();
         private int burst = 32;
         private int typeId = Anep.DEFAULT_TYPE_ID;
         private int streamId = 1;
@@ -115,9 +118,10 @@ public final class Sprayer implements AutoCloseable {
             this.units = units;
         }
 
-        /** Returns the time in µs: who starts anew without a ring is so above all rounds that it gave before. */
-        private static long now() {
-            return System.currentTimeMillis() * 1_000;
+        /** Returns a round above those of all earlier starts: here, and by the clock on this and other hosts. */
+        private static long beginning() {
+            return LAST_BEGINNING.updateAndGet(
+                    last -> Math.max(Beginning.above(last), Beginning.at(System.currentTimeMillis())));
         }
 
         /** Sets how packets are divided; round-robin by default. */
@@ -133,9 +137,12 @@ public final class Sprayer implements AutoCloseable {
             return this;
         }
 
-        /** Sets the first round, 1 and up; by default one that is above those of an earlier start. */
+        /**
+         * Sets the first round, 1 to 2⁶³ - 2²⁹; by default one above those of all earlier starts, by the clock. Upper bits as
+         * theirs have packets ordered with them; without that, whatever they were is later than a low round.
+         */
         public Settings firstRound(long round) {
-            require(round >= 1, "first round", round, "1 and up");
+            require(round >= 1 && round <= Beginning.MAX_ROUND, "first round", round, "1 to " + Beginning.MAX_ROUND);
             firstRound = round;
             return this;
         }
@@ -391,7 +398,7 @@ public final class Sprayer implements AutoCloseable {
         return path;
     }
 
-    /** Has the next round be above this one. */
+    /** Begins anew above this round, which another distributor gave. */
     public void beginAbove(long round) {
         rounds.beginAbove(round);
     }

@@ -80,12 +80,12 @@ class RoundsTest {
     }
 
     @Test
-    void exactRoundsHaveAMarkerForEachPathWithoutAPacket() {
+    void exactRoundsHaveAMarkerForEachPathWithoutAPacketAndTheFirstSaysSo() {
         assertThat(place(rounds(Distribution.EXACT, 1, 2, 1, 1), 6))
                 .containsExactly(
-                        "1:1 marker 3",
-                        "1:0 2",
-                        "1:2 2",
+                        "1:1 marker 19",
+                        "1:0 18",
+                        "1:2 18",
                         "2:2 marker 3",
                         "2:0 2",
                         "2:1 2",
@@ -184,13 +184,13 @@ class RoundsTest {
     @Test
     void aPathThatJoinsExactOrderIsAnnouncedOnAllPathsBeforeItsFirstPacket() {
         Rounds rounds = rounds(Distribution.EXACT, 1, 1, 1);
-        assertThat(place(rounds, 1)).containsExactly("1:0 2");
+        assertThat(place(rounds, 1)).containsExactly("1:0 18");
 
         rounds.weight(2, 1);
 
         assertThat(place(rounds, 6))
                 .containsExactly(
-                        "1:1 2",
+                        "1:1 18",
                         "2:2 marker 9 by 0",
                         "2:2 marker 9 by 1",
                         "2:2 marker 9",
@@ -220,17 +220,21 @@ class RoundsTest {
 
         rounds.weight(1, 1);
 
-        assertThat(place(rounds, 1)).containsExactly("1:0 marker 3", "1:1 2");
+        assertThat(place(rounds, 1)).containsExactly("1:0 marker 19", "1:1 18");
     }
 
     @Test
-    void roundsBeginAboveWhatWasHeard() {
-        Rounds rounds = rounds(Distribution.ROUND_ROBIN, 1, 1, 1);
-        place(rounds, 1);
+    void roundsBeginAnewAboveWhatWasHeard() {
+        Rounds rounds = rounds(Distribution.EXACT, 1, 1, 1);
+        place(rounds, 3);
+        long heard = Beginning.at(1_800_000_000_000L) + 1_000;
+        long first = Beginning.above(heard);
+        assertThat(Beginning.isAnother(heard, first)).isTrue();
 
-        rounds.beginAbove(1_000);
+        rounds.beginAbove(heard);
 
-        assertThat(place(rounds, 2)).containsExactly("1:1 marker 3", "1001:0 2", "1001:1 2");
+        assertThat(place(rounds, 3))
+                .containsExactly("2:1 marker 3", first + ":0 18", first + ":1 18", first + 1 + ":0 2");
     }
 
     @Test

@@ -26,13 +26,11 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
     private static final long PATIENCE_NS = 5_000_000_000L;
 
     private static final long POLL_NS = 10_000_000;
-    /** Rounds that are left out above one that another distributor may have given. */
-    private static final long RESTART_ROUNDS = 1_000;
     /**
-     * How far rounds of another distributor may be ahead; they begin at the time in µs, so that is a clock 12 days fast.
+     * How far rounds of another distributor may be ahead; they begin by the clock, 2³¹ a second, so that is one 12 days fast.
      * Who can send to a unit can have it report any round: one farther ahead was made up.
      */
-    private static final long MAX_ROUNDS_AHEAD = 1L << 40;
+    private static final long MAX_ROUNDS_AHEAD = 1L << 51;
     /** Packets that a unit's link holds. */
     private static final int QUEUE_PACKETS = 500;
     /** Steps in which a weight follows what waits; weights are that many times what was asked for, where they may. */
@@ -113,7 +111,8 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
         boolean isNew = !in.containsKey(unit.path());
         if (isNew) {
             if (isAhead(report.round(), sprayer.round())) {
-                sprayer.beginAbove(report.round() + RESTART_ROUNDS);
+                sprayer.beginAbove(report.round());
+                in.replaceAll((path, joined) -> new Joined(sprayer.round(), sprayer.packets(path)));
             }
             in.put(unit.path(), new Joined(sprayer.round(), sprayer.packets(unit.path())));
         }

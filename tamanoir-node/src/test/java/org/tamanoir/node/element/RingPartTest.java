@@ -7,7 +7,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class RingPartTest {
-    private static final long NOW = 1_700_000_000_000_000L;
+    private static final long NOW = 1_700_000_000L << 31;
 
     @ParameterizedTest
     @CsvSource({"1, 1, 16", "62, 62, 992", "500, 1000, 500", "1000, 1000, 1000", "63, 630, 100", "1, 1000, 1", "0, 7, 0"
@@ -45,7 +45,10 @@ class RingPartTest {
     @Test
     void roundsOfAnotherDistributorAreFollowedAndMadeUpOnesAreNot() {
         assertThat(RingPart.isAhead(NOW + 1, NOW)).isTrue();
-        assertThat(RingPart.isAhead(NOW + 1_000_000_000_000L, NOW)).isTrue();
+        assertThat(RingPart.isAhead(NOW + (11L * 86_400 << 31), NOW))
+                .as("a clock 11 days fast")
+                .isTrue();
+        assertThat(RingPart.isAhead(NOW + (13L * 86_400 << 31), NOW)).isFalse();
         assertThat(RingPart.isAhead(NOW, NOW)).isFalse();
         assertThat(RingPart.isAhead(5, NOW)).isFalse();
         assertThat(RingPart.isAhead(1L << 62, NOW)).isFalse();

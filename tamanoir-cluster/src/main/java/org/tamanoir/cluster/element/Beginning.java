@@ -1,0 +1,49 @@
+package org.tamanoir.cluster.element;
+
+/**
+ * The beginning of a distributor, which stands in the upper bits of each of its rounds: rounds of a later start are so above
+ * all rounds of earlier ones, and whoever sees one knows that it belongs to another start.
+ *
+ * <pre>
+ *   63  62                            27 26                     0
+ *  +---+--------------------------------+------------------------+
+ *  | 0 | eighths of a second since 1970 | number of the round    |
+ *  |   | at the start, times two        | since the start        |
+ *  +---+--------------------------------+------------------------+
+ * </pre>
+ *
+ * <p>Numbers run over into the bits above them, by one after 134,217,728 rounds, which are still of the same beginning;
+ * another one is at least two above. Up to 2³¹ rounds a second these bits grow slower than the clock, and until the year
+ * 2106 they fit.
+ *
+ * <p>Pure. Any thread.
+ */
+final class Beginning {
+    private static final int NUMBER_BITS = 27;
+    /** The highest round that may be given: another beginning still fits above it. */
+    static final long MAX_ROUND = Long.MAX_VALUE >>> NUMBER_BITS + 2 << NUMBER_BITS + 2;
+
+    private static final long MS = 125;
+
+    private Beginning() {}
+
+    /** Returns the first round of a distributor that starts at this time, in ms since 1970. */
+    static long at(long timeMs) {
+        return Math.max(1, timeMs / MS << NUMBER_BITS + 1);
+    }
+
+    /** Returns the first round of the next beginning above a round. */
+    static long above(long round) {
+        return (round >>> NUMBER_BITS) + 3 >>> 1 << NUMBER_BITS + 1;
+    }
+
+    /** Returns whether a later round is of another beginning than an earlier one. */
+    static boolean isAnother(long earlier, long later) {
+        return (later >>> NUMBER_BITS) - (earlier >>> NUMBER_BITS) > 1;
+    }
+
+    /** Returns the first round with the beginning of this one, which is 1 and up. */
+    static long first(long round) {
+        return Math.max(1, round >>> NUMBER_BITS << NUMBER_BITS);
+    }
+}
