@@ -20,12 +20,15 @@ final class RingSchedule {
 
     private static final long TAIL_MS = 400;
     private static final long MS = RingWorld.MS;
+    /** Longer than a stuck unit is left out, an epoch lasts, or a question is remembered. */
+    private static final long LONG_NS = 40_000 * MS;
 
     private final long seed;
     private final RingWorld world;
     private final List<String> faults = new ArrayList<>();
     private final List<int[]> passes = new ArrayList<>();
     private boolean tail;
+    private long chaosNs = CHAOS_MS * MS;
 
     RingSchedule(long seed) {
         this.seed = seed;
@@ -58,7 +61,9 @@ final class RingSchedule {
             world.at(world.random.nextLong(CHAOS_MS * MS), this::incident);
         }
         try {
-            world.until(CHAOS_MS * MS);
+            while (world.nowNs < chaosNs) {
+                world.until(chaosNs);
+            }
             world.lossShare = 0;
             world.doubleShare = 0;
             world.jitterNs = 0;
@@ -83,11 +88,11 @@ final class RingSchedule {
                 unit.kill();
                 world.after(world.random.nextLong(300 * MS), unit::restart);
             }
-            case 2 -> unit.pause(world.random.nextLong(1_000 * MS));
+            case 2 -> unit.pause(pauseNs(1_000 * MS));
             case 3 -> unit.act(() -> unit.keeper.announceLeaving(world.nowNs));
             case 4 -> {
                 if (world.random.nextBoolean()) {
-                    world.distributor.pause(world.random.nextLong(500 * MS));
+                    world.distributor.pause(pauseNs(500 * MS));
                 } else {
                     world.distributor.restart();
                 }
@@ -98,6 +103,13 @@ final class RingSchedule {
                 }
             }
         }
+    }
+
+    /** Returns how long a party stands still; now and then for longer than anything is remembered or left out. */
+    private long pauseNs(long usualNs) {
+        long forNs = world.random.nextLong(world.random.nextInt(20) == 0 ? LONG_NS : usualNs);
+        chaosNs = Math.max(chaosNs, world.nowNs + forNs);
+        return forNs;
     }
 
     private void check() {
