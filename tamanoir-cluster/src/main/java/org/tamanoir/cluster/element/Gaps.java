@@ -71,14 +71,18 @@ final class Gaps {
 
     /** Returns the first round of which a path was to show a packet behind {@code top}, at most {@code round}. */
     private long expected(int path, long top, long round) {
-        if (begins[path] > top && begins[path] <= round) {
+        if (begins[path] > top && isOfSameStart(begins[path], round)) {
             return begins[path];
         }
-        if (top == 0 || Beginning.isAnother(top, round)) {
-            boolean isSeenFromStart = start != 0 && start <= round && !Beginning.isAnother(start, round);
-            return isSeenFromStart ? start : round;
+        if (!isOfSameStart(top, round)) {
+            return isOfSameStart(start, round) ? start : round;
         }
         return ended[path] ? round : top + 1;
+    }
+
+    /** Returns whether a round that is known, 0 = none, is of the same start of the distributor as a later one. */
+    private static boolean isOfSameStart(long known, long round) {
+        return known != 0 && known <= round && !Beginning.isAnother(known, round);
     }
 
     private static void forget(long[] bits, long from, long until) {
