@@ -13,15 +13,15 @@ package org.tamanoir.cluster.element;
  * </pre>
  *
  * <p>Numbers run over into the bits above them, by one after 134,217,728 rounds, which are still of the same beginning;
- * another one is at least two above. Up to 2³¹ rounds a second these bits grow slower than the clock, and until the year
- * 2106 they fit.
+ * another one is at least two above, by {@link #above} four, so that a start that still goes on then may run over, too. Up
+ * to 2³¹ rounds a second these bits grow slower than the clock, and until the year 2106 they fit.
  *
  * <p>Pure. Any thread.
  */
 final class Beginning {
     private static final int NUMBER_BITS = 27;
     /** The highest round that may be given: another beginning still fits above it. */
-    static final long MAX_ROUND = Long.MAX_VALUE >>> NUMBER_BITS + 2 << NUMBER_BITS + 2;
+    static final long MAX_ROUND = Long.MAX_VALUE >>> NUMBER_BITS + 3 << NUMBER_BITS + 3;
 
     private static final long MS = 125;
 
@@ -34,7 +34,7 @@ final class Beginning {
 
     /** Returns the first round of the next beginning above a round. */
     static long above(long round) {
-        return (round >>> NUMBER_BITS) + 3 >>> 1 << NUMBER_BITS + 1;
+        return (round >>> NUMBER_BITS) + 5 >>> 1 << NUMBER_BITS + 1;
     }
 
     /** Returns whether a later round is of another beginning than an earlier one. */

@@ -152,7 +152,9 @@ final class ExactMerge {
     }
 
     private void drop(int path, long round, int flags, int packet) {
-        if ((flags & Anep.ROUND_PATH_BEGINS) == 0) {
+        if ((flags & Anep.ROUND_PATH_BEGINS) != 0) {
+            gaps.announce(path, round + 1);
+        } else {
             gaps.came(path, round, flags);
         }
         output.drop(packet, Ending.LATE);

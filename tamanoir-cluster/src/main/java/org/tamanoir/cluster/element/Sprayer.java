@@ -138,7 +138,7 @@ public final class Sprayer implements AutoCloseable {
         }
 
         /**
-         * Sets the first round, 1 to 2⁶³ - 2²⁹; by default one above those of all earlier starts, by the clock. Upper bits as
+         * Sets the first round, 1 to 2⁶³ - 2³⁰; by default one above those of all earlier starts, by the clock. Upper bits as
          * theirs have packets ordered with them; without that, whatever they were is later than a low round.
          */
         public Settings firstRound(long round) {
