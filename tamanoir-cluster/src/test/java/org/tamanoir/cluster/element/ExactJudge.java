@@ -59,6 +59,11 @@ final class ExactJudge {
         long round;
 
         int items;
+
+        /** Returns the first item of a further stay. */
+        int firstOf(int stay) {
+            return stays.stream().skip(stay).findFirst().orElse(items);
+        }
     }
 
     private final int paths;
@@ -151,8 +156,11 @@ final class ExactJudge {
         }
         if (item.isAnnouncement()) {
             Seen its = seen.get(item.path).get(item.start);
-            if (its == null || its.came.length() <= item.before) {
-                placed(item.start, item.path).announced.put(item.place, run);
+            int shown = its == null ? 0 : its.came.length();
+            if (shown <= item.before) {
+                Placed all = placed(item.start, item.path);
+                all.announced.keySet().removeIf(stay -> stay < item.place && all.firstOf(stay) >= shown);
+                all.announced.put(item.place, run);
             }
         } else {
             TreeMap<Integer, Seen> starts = seen.get(item.path);
