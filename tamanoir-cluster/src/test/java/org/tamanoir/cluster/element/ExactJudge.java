@@ -1,6 +1,7 @@
 package org.tamanoir.cluster.element;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -77,6 +78,9 @@ final class ExactJudge {
     // Of this run of the aggregator.
     private int run;
     private long open;
+    /** By path. */
+    private final int[] announcedStarts;
+
     private final List<TreeMap<Integer, Seen>> seen = new ArrayList<>();
     private @Nullable Item lastEmitted;
     private @Nullable Item newest;
@@ -85,6 +89,7 @@ final class ExactJudge {
 
     ExactJudge(int paths) {
         this.paths = paths;
+        announcedStarts = new int[paths];
     }
 
     void fault(String text) {
@@ -139,6 +144,7 @@ final class ExactJudge {
     void begins() {
         run++;
         open = 0;
+        Arrays.fill(announcedStarts, 0);
         seen.clear();
         for (int path = 0; path < paths; path++) {
             seen.add(new TreeMap<>());
@@ -155,19 +161,34 @@ final class ExactJudge {
             newest = item;
         }
         if (item.isAnnouncement()) {
-            Seen its = seen.get(item.path).get(item.start);
-            int shown = its == null ? 0 : its.came.length();
-            if (shown <= item.before) {
-                Placed all = placed(item.start, item.path);
-                all.announced.keySet().removeIf(stay -> stay < item.place && all.firstOf(stay) >= shown);
-                all.announced.put(item.place, run);
-            }
+            announced(item);
         } else {
             TreeMap<Integer, Seen> starts = seen.get(item.path);
             Seen its =
                     starts.computeIfAbsent(item.start, start -> new Seen(placed(start, item.path).stays, item.place));
             (starts.lastKey() == item.start ? its.came : its.afterwards).set(item.place);
         }
+    }
+
+    /** Of a path the latest announcement is known, until the path has shown itself. */
+    private void announced(Item item) {
+        for (int start = 0; start < item.start; start++) {
+            forgetUnshown(start, item.path, Integer.MAX_VALUE);
+        }
+        Seen its = seen.get(item.path).get(item.start);
+        boolean isLatest = announcedStarts[item.path] <= item.start;
+        if (isLatest && (its == null || its.came.length() <= item.before)) {
+            announcedStarts[item.path] = item.start;
+            forgetUnshown(item.start, item.path, item.place);
+            placed(item.start, item.path).announced.put(item.place, run);
+        }
+    }
+
+    private void forgetUnshown(int start, int path, int beforeStay) {
+        Seen its = seen.get(path).get(start);
+        int shown = its == null ? 0 : its.came.length();
+        Placed all = placed(start, path);
+        all.announced.keySet().removeIf(stay -> stay < beforeStay && all.firstOf(stay) >= shown);
     }
 
     void emitted(Item item) {
