@@ -46,7 +46,7 @@ final class Gaps {
 
     /** Notes that a path has packets from this round on. */
     void announce(int path, long first) {
-        begins[path] = Math.max(begins[path], first);
+        begins[path] = first;
     }
 
     /** Notes a packet of a path. */

@@ -1,7 +1,6 @@
 package org.tamanoir.cluster.element;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -74,13 +73,11 @@ final class ExactJudge {
     private @Nullable String fault;
     private long newestRound;
     private int comings;
+    private int starts;
 
     // Of this run of the aggregator.
     private int run;
     private long open;
-    /** By path. */
-    private final int[] announcedStarts;
-
     private final List<TreeMap<Integer, Seen>> seen = new ArrayList<>();
     private @Nullable Item lastEmitted;
     private @Nullable Item newest;
@@ -89,7 +86,6 @@ final class ExactJudge {
 
     ExactJudge(int paths) {
         this.paths = paths;
-        announcedStarts = new int[paths];
     }
 
     void fault(String text) {
@@ -129,6 +125,7 @@ final class ExactJudge {
             wanted.add(item);
         }
         newestRound = Math.max(newestRound, item.round);
+        starts = Math.max(starts, item.start);
     }
 
     /** Returns the highest round of all, as units of a ring report it. */
@@ -144,7 +141,6 @@ final class ExactJudge {
     void begins() {
         run++;
         open = 0;
-        Arrays.fill(announcedStarts, 0);
         seen.clear();
         for (int path = 0; path < paths; path++) {
             seen.add(new TreeMap<>());
@@ -170,25 +166,21 @@ final class ExactJudge {
         }
     }
 
-    /** Of a path the latest announcement is known, until the path has shown itself. */
+    /** Of a path the announcement that came last is known, until the path has shown itself. */
     private void announced(Item item) {
-        for (int start = 0; start < item.start; start++) {
-            forgetUnshown(start, item.path, Integer.MAX_VALUE);
+        for (int start = 0; start <= starts; start++) {
+            int shown = shown(start, item.path);
+            Placed its = placed(start, item.path);
+            its.announced.keySet().removeIf(stay -> its.firstOf(stay) >= shown);
         }
-        Seen its = seen.get(item.path).get(item.start);
-        boolean isLatest = announcedStarts[item.path] <= item.start;
-        if (isLatest && (its == null || its.came.length() <= item.before)) {
-            announcedStarts[item.path] = item.start;
-            forgetUnshown(item.start, item.path, item.place);
+        if (shown(item.start, item.path) <= item.before) {
             placed(item.start, item.path).announced.put(item.place, run);
         }
     }
 
-    private void forgetUnshown(int start, int path, int beforeStay) {
+    private int shown(int start, int path) {
         Seen its = seen.get(path).get(start);
-        int shown = its == null ? 0 : its.came.length();
-        Placed all = placed(start, path);
-        all.announced.keySet().removeIf(stay -> stay < beforeStay && all.firstOf(stay) >= shown);
+        return its == null ? 0 : its.came.length();
     }
 
     void emitted(Item item) {
