@@ -15,7 +15,9 @@ import org.tamanoir.transport.UdpSocket;
 
 /**
  * The UDP ports that one service alone uses: its thread reads them itself, until another service turns out to use
- * them too.
+ * them too, or its service pauses. What comes during a pause may be another's: the reception reads it then, and passes the
+ * port here again with the first packet behind the pause. Where the node stops and no reception reads any more, what
+ * comes during a pause stays in the port.
  *
  * <p>Thread contract: the service's thread.
  */
@@ -85,7 +87,7 @@ final class OwnPorts {
     }
 
     private void adopt(UdpPort port) {
-        if (inbox.isClosed()) {
+        if (inbox.isClosed() || (paused && !intake.isStopping())) {
             giveUp(port);
             return;
         }
@@ -107,18 +109,19 @@ final class OwnPorts {
         reading.port.watch(service.loop, () -> reading.readable = true);
     }
 
-    /** Watches the ports, but not while the service pauses: what waits in them would keep the loop awake. */
+    /** Leaves the ports when a pause of the service begins, and watches those that it still has when the pause is over. */
     void watch() {
         if (isOver() || service.thread.isPaused() == paused) {
             return;
         }
         paused = !paused;
-        for (Reading reading : ports) {
-            if (paused) {
-                reading.port.release();
-            } else {
-                watch(reading);
-            }
+        if (!paused) {
+            ports.forEach(this::watch);
+        } else if (intake.isStopping()) {
+            ports.forEach(reading -> reading.port.release()); // What waits in them would keep the loop awake.
+        } else {
+            ports.forEach(reading -> giveUp(reading.port));
+            ports.clear();
         }
     }
 

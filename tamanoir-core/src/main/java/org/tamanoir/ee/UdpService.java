@@ -191,7 +191,7 @@ final class UdpService
 
     @Override
     public boolean readsPorts() {
-        return true;
+        return !thread.isPaused();
     }
 
     @Override

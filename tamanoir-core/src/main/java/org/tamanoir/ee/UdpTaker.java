@@ -19,7 +19,7 @@ interface UdpTaker {
     /** Takes packets that were held, in their order; false when it takes no more. */
     boolean takeHeld(List<UdpIntake.Held> packets);
 
-    /** Returns whether it reads ports that it alone uses. */
+    /** Returns whether it reads ports that it alone uses, now. */
     boolean readsPorts();
 
     /** Passes a port to it, which reads it from now on; false when it does not. */

@@ -78,11 +78,16 @@ final class UdpTestNode implements AutoCloseable {
     }
 
     static UdpTestNode start(EeConfig config) {
+        return start(config, Platform.SYSTEM);
+    }
+
+    /** A node whose time is this platform's. */
+    static UdpTestNode start(EeConfig config, Platform platform) {
         if (config.transport() == TransportKind.NATIVE) {
             boolean works = UdpSockets.resolve(TransportKind.AUTO) == TransportKind.NATIVE;
             Tiers.require("native", works, UdpSockets.explain(TransportKind.AUTO));
         }
-        return start(new UdpTestNode(config));
+        return start(new UdpTestNode(config, platform));
     }
 
     /** A node that gets services from this source. */

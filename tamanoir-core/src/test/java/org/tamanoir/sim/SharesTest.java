@@ -239,6 +239,37 @@ class SharesTest {
         });
     }
 
+    /** A datagram of another service comes through at once, whatever stands in the port before it. */
+    @Test
+    void aServiceThatPausesHoldsUpNoDatagramOfAnother() throws Exception {
+        CalmNode.play(SEED, node -> {
+            ServiceHealth health = limited(node, new ArrayList<>());
+            node.service("pass", Pass::new);
+            node.environment.start();
+            int greedy = 0;
+            while (!health.isPaused()) {
+                node.datagram(1, greedy++, "greedy", 0, 100);
+                int sent = greedy;
+                node.await(() -> node.arrived(1) == sent || health.isPaused());
+            }
+            int before = node.arrived(1);
+            for (int i = 0; i < 50; i++) {
+                int others = i + 1;
+                node.datagram(1, greedy++, "greedy", 0, 100);
+                node.datagram(2, i, "pass", 0, 100);
+                node.await(() -> node.arrived(2) == others);
+            }
+            assertThat(health.isPaused()).isTrue();
+            assertThat(node.arrived(1) - before)
+                    .as("on their way when the pause began")
+                    .isLessThanOrEqualTo(1);
+            int sent = greedy;
+            node.await(() -> node.arrived(1) == sent);
+            assertThat(node.settle()).isEmpty();
+            assertThat(health.quarantines()).isZero();
+        });
+    }
+
     /** Allocates a mebibyte for each packet, which it takes a millisecond for. */
     private static final class Wasteful extends Service {
         private final Simulation simulation;
