@@ -14,6 +14,9 @@ import org.tamanoir.anep.Anep;
  * paths, which are ahead of it. When a path's queue is full the wait ends at once: what is late then are
  * packets of the path that lags, in place of packets of those that do not.
  *
+ * <p>Rounds are numbered one by one. So where no path is there and a later round shows, an earlier one may be on its way: of
+ * a path that was announced on its own way alone, since no other one was there. It has a deadline, too.
+ *
  * <p>A round says in its upper bits which start of the distributor it belongs to ({@link Beginning}). That alone begins the
  * order anew: what waits of the start before leaves first, and what comes of it afterwards is late, however much it is.
  * Nothing is ever taken for a new start because of its number.
@@ -140,11 +143,11 @@ final class ExactMerge {
             advance(nowNs, false);
         }
         if (isLate(path, round)) {
-            expectAgain(path);
+            comeLate(path, round, flags);
             drop(path, round, flags, packet);
             return;
         }
-        expect(path);
+        expect(path, round);
         if (!insert(path, round, flags, packet)) {
             output.drop(packet, Ending.LATE);
         }
@@ -184,6 +187,7 @@ final class ExactMerge {
 
     /** Has a path be waited for from this round on, or from now on if that is over. */
     private void announce(int path, long first) {
+        awaited[path] = isAwaited(path); // What it had when it was there before may still come.
         begins[path] = first;
         missed[path] = 0;
         gaps.announce(path, first);
@@ -206,9 +210,16 @@ final class ExactMerge {
         return round < this.round || round == this.round && path < this.path;
     }
 
-    /** Waits once more for a path that is late: its packets may come all in time if it is waited for. */
-    private void expectAgain(int path) {
-        if (!isAwaited(path) && ++lates[path] >= probes[path]) {
+    /**
+     * Waits once more for a path that is late, whose packets may come all in time if it is waited for; but no more for one
+     * that says that it ends.
+     */
+    private void comeLate(int path, long round, int flags) {
+        if ((flags & Anep.ROUND_PATH_ENDS) != 0) {
+            if (sizes[path] == 0 && (begins[path] == NEVER || begins[path] <= round)) {
+                giveUp(path);
+            }
+        } else if (!isAwaited(path) && ++lates[path] >= probes[path]) {
             lates[path] = 0;
             probes[path] = Math.min(2 * probes[path], MAX_PROBE);
             missed[path] = PATIENCE - 1;
@@ -217,11 +228,11 @@ final class ExactMerge {
     }
 
     /** Notes that a path shows something in time. */
-    private void expect(int path) {
+    private void expect(int path, long round) {
         missed[path] = 0;
         lates[path] = 0;
         probes[path] = 1;
-        awaited[path] = true;
+        awaited[path] |= round < begins[path] || isAwaited(path);
     }
 
     /** Returns false when the round is there already. */
@@ -294,11 +305,15 @@ final class ExactMerge {
         while (held > 0) {
             if (isHere(path)) {
                 take();
-            } else if (isAllFar()) {
-                break;
-            } else if (path == 0 && skipLostRounds()) {
+                step();
                 continue;
-            } else if (!isProvenLost(path) && isAwaited(path)) {
+            }
+            if (isAllFar()) {
+                break;
+            }
+            long next = path == 0 ? nextRound() : round;
+            boolean isKnown = next == round || isAnyAwaited();
+            if (!isKnown || next == round && !isProvenLost(path) && isAwaited(path)) {
                 if (dueNs == NEVER) {
                     dueNs = nowNs + deadlineNs;
                 }
@@ -306,11 +321,15 @@ final class ExactMerge {
                     return;
                 }
                 timeouts++;
-                if (++missed[path] == PATIENCE) {
+                if (isKnown && ++missed[path] == PATIENCE) {
                     giveUp(path);
                 }
             }
-            step();
+            if (next == round) {
+                step();
+            } else {
+                skipTo(next);
+            }
         }
         dueNs = NEVER;
     }
@@ -340,18 +359,27 @@ final class ExactMerge {
         }
     }
 
-    /** Goes to the next round of which something is there, if nothing else is waited for; returns whether it did. */
-    private boolean skipLostRounds() {
+    /** Returns the next round of which something is there or may come; this one, if something of it is waited for. */
+    private long nextRound() {
         long next = leastHead();
         for (int p = 0; p < paths; p++) {
             boolean isLost = isProvenLost(p);
             if (isHere(p) || !isLost && isAwaited(p)) {
-                return false;
+                return round;
             }
             next = isLost ? next : Math.min(next, begins[p]);
         }
-        skipTo(next);
-        return true;
+        return next;
+    }
+
+    /** Returns whether a path is there in this round, as far as is known. */
+    private boolean isAnyAwaited() {
+        for (int p = 0; p < paths; p++) {
+            if (isAwaited(p)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns whether the path's packet of the round in turn is there. */
@@ -402,6 +430,7 @@ final class ExactMerge {
 
     /** Goes to the beginning of a later round. */
     private void skipTo(long next) {
+        dueNs = NEVER;
         if (Beginning.isAnother(round, next)) {
             restarts++;
             begin(next);

@@ -15,7 +15,7 @@ import org.tamanoir.anep.Anep;
  * start follows on its path.
  *
  * <p>Weights change, and paths come and go, with the round that begins next. A path that goes gets a last marker, in the
- * first round without it. In exact order a path that comes has its first packet a round later: before, a marker on each
+ * first round without it, unless nobody knows of it yet. In exact order a path that comes has its first packet a round later: before, a marker on each
  * path announces it, which reaches whoever puts the paths together before anything that the new path may make wait.
  *
  * <p>Pure: no clock, no socket. Thread contract: one thread. Allocates nothing for a packet.
@@ -193,7 +193,7 @@ final class Rounds {
         for (int path = 0; path < weights.length; path++) {
             if (wanted[path] == LEAVING) {
                 wanted[path] = ABSENT;
-                if (weights[path] != ABSENT) {
+                if (weights[path] != ABSENT && !comes[path]) {
                     markers.send(path, path, round + 1, LAST_MARKER);
                 }
             }

@@ -267,10 +267,58 @@ class ExactMergeTest {
         assertThat(trial.merge.timeouts()).isEqualTo(3);
     }
 
-    /** Units that come and go, up to 40 packets behind, lose nothing, since each join comes behind the leave before it. */
+    @Test
+    void aPathThatIsAnnouncedAgainIsStillWaitedForWithWhatItHadBefore() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1).marker(1, 2, Anep.ROUND_PATH_ENDS);
+        trial.offer(0, 2).marker(1, 3, Anep.ROUND_PATH_BEGINS).offer(0, 3, 4, 5, 6);
+
+        trial.marker(1, 6, Anep.ROUND_PATH_BEGINS).offer(0, 7);
+        trial.offer(1, 4).marker(1, 5, Anep.ROUND_PATH_ENDS).offer(1, 7);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 3, 5, 6, 11, 7, 8, 10, 13);
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.MARKER, 4));
+    }
+
+    /** It was announced on its own way alone. */
+    @Test
+    void aPathThatCameWhenNoOtherWasThereIsWaitedForWhenALaterOneShowsFirst() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
+        trial.marker(0, 2, Anep.ROUND_PATH_ENDS).marker(1, 2, Anep.ROUND_PATH_ENDS);
+
+        trial.marker(0, 5, Anep.ROUND_PATH_BEGINS).offer(0, 6);
+        trial.marker(1, 2, Anep.ROUND_PATH_BEGINS).offer(1, 3, 4, 5, 6);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 7, 8, 9, 5, 10);
+        assertThat(trial.merge.timeouts() + trial.merge.gaps()).isZero();
+    }
+
+    @Test
+    void aPathThatCameWhenNoOtherWasThereAndStaysSilentCostsADeadline() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
+        trial.marker(0, 2, Anep.ROUND_PATH_ENDS).marker(1, 2, Anep.ROUND_PATH_ENDS);
+
+        trial.marker(0, 5, Anep.ROUND_PATH_BEGINS).offer(0, 6, 7, 8).pass().offer(0, 9);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 5, 6, 7, 8);
+        assertThat(trial.merge.timeouts()).isEqualTo(1);
+    }
+
+    /** As it does where it comes twice, or the path was not waited for. */
+    @Test
+    void aLastMarkerThatComesLateHasItsPathBeWaitedForNoMore() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1).marker(1, 2, Anep.ROUND_PATH_ENDS);
+        trial.offer(0, 2, 3);
+
+        trial.marker(1, 2, Anep.ROUND_PATH_ENDS).offer(0, 4, 5);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 3, 4, 6, 7);
+        assertThat(trial.drops).containsEntry(Ending.LATE, 1);
+    }
+
+    /** Units that come and go, up to 40 packets behind, lose nothing: what one had before it went comes in turn. */
     @Test
     void pathsThatJoinAndLeaveLoseNothing() {
-        for (long seed = 0; seed < 300; seed++) { // Not of the commit: one in some 300 others loses packets.
+        for (long seed : Seeds.ofCommit(ExactMergeTest.class, 300)) {
             Random random = new Random(seed);
             int paths = 2 + random.nextInt(4);
             Trial trial = new Trial(paths, 2_000);
@@ -295,7 +343,7 @@ class ExactMergeTest {
                     }
                     int changed = random.nextInt(paths);
                     if (random.nextInt(50) == 0 && step >= settled[changed]) {
-                        settled[changed] = step + 400; // 80 rounds
+                        settled[changed] = step + 50; // So of two joins of a unit one is on its way at most.
                         rounds.weight(changed, random.nextBoolean() ? Rounds.LEAVING : random.nextInt(4));
                     }
                 }
@@ -385,7 +433,9 @@ class ExactMergeTest {
         trial.passAll();
 
         assertThat(trial.emitted).containsExactly(0, 1, 2, 3);
-        assertThat(trial.merge.timeouts()).isEqualTo(6);
+        assertThat(trial.merge.timeouts())
+                .as("of each path, and of one that nobody knows")
+                .isEqualTo(2 * 3 + 1);
     }
 
     /** What a stranger has the order skip is late: nothing tells it from a unit's backlog. */

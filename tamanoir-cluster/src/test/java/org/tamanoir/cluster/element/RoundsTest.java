@@ -213,6 +213,23 @@ class RoundsTest {
         assertThat(place(rounds, 1)).containsExactly("2:0 marker 9", "3:0 2");
     }
 
+    /** Nobody waits for it. */
+    @Test
+    void aPathThatLeavesBeforeItWasAnnouncedGetsNoMarker() {
+        Rounds rounds = rounds(Distribution.EXACT, 1, 1);
+        place(rounds, 1);
+        rounds.weight(0, Rounds.LEAVING);
+        assertThat(rounds.next(0)).isNegative();
+        assertThat(sent).containsExactly("2:0 marker 7");
+        rounds.weight(0, 0);
+        assertThat(rounds.next(0)).isNegative();
+
+        rounds.weight(0, Rounds.LEAVING);
+        assertThat(rounds.next(0)).isNegative();
+
+        assertThat(sent).containsExactly("2:0 marker 7");
+    }
+
     @Test
     void withoutAPathThereIsNoRound() {
         Rounds rounds = rounds(Distribution.EXACT, 1, 0, 0);
