@@ -17,13 +17,13 @@ import org.tamanoir.support.Seeds;
  */
 @Tag("once")
 class ExactSimulationTest {
-    private static final Long SEED = Long.getLong("tamanoir.sim.seed");
+    private static final long ALONE = Seeds.number("tamanoir.sim.seed", -1L);
 
     @Test
     @Timeout(value = 2, unit = TimeUnit.HOURS) // a million take 400 s of processor
     void nothingEverLeavesOutOfOrderAndNothingIsMiscounted() {
-        long first = SEED == null ? Seeds.ofCommit(getClass()) << 20 : SEED;
-        List<String> faults = LongStream.range(first, first + (SEED == null ? Seeds.scaled(2_000) : 1))
+        long first = ALONE >= 0 ? ALONE : Seeds.ofCommit(getClass()) << 20;
+        List<String> faults = LongStream.range(first, first + (ALONE >= 0 ? 1 : Seeds.scaled(2_000)))
                 .parallel()
                 .mapToObj(seed -> new ExactSchedule(seed).play())
                 .filter(Objects::nonNull)
