@@ -153,8 +153,8 @@ final class DatagramInHand implements PacketSource {
     }
 
     @Override
-    public KeptAllowance.Source source() {
-        return new KeptAllowance.Source(arrival.high(), arrival.low(), arrival.port(), headerBytes());
+    public void tellSource(KeptAllowance kept) {
+        kept.setSource(arrival.high(), arrival.low(), arrival.port(), headerBytes());
     }
 
     @Override

@@ -1,40 +1,34 @@
 package org.tamanoir.ee;
 
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.service.Allowance;
 
 /**
  * What may still leave on account of datagrams that a service has taken in and keeps. Copies of a message share one, and
- * several become one where a message is made of many.
+ * several become one where a message is made of many: each then points at the one that has what is left.
  *
- * <p>Joined ones form a tree, whose root has what is left: the younger one always points at the older one, so that
- * threads which join at the same time make no circle.
- *
- * <p>Thread contract: any thread.
+ * <p>Thread contract: any thread, under one lock for all, which is held for some tens of instructions, once or twice a
+ * message that a service keeps. Only the service's thread pays.
  */
 final class KeptAllowance implements Allowance {
-    private static final AtomicLong NUMBERS = new AtomicLong();
+    private static final Object LOCK = new Object();
 
-    /** Where a datagram says that it came from, and the bytes of its headers of IP and UDP. */
-    record Source(long high, long low, int port, int headerBytes) {}
-
-    private final long number = NUMBERS.getAndIncrement();
-    private final AtomicLong onward;
-    private final AtomicLong answers;
     /** Bytes that one datagram may cause. */
     private final long limit;
-    /** Of the datagram that came last, as for what leaves while that is in hand. */
-    private volatile Source source;
 
-    private final AtomicReference<@Nullable KeptAllowance> joined = new AtomicReference<>();
+    private long onward;
+    private long answers;
+    /** Of the datagram that came last: where it says that it came from, and the bytes of its headers of IP and UDP. */
+    private long sourceHigh;
 
-    KeptAllowance(long onward, long answers, long limit, Source source) {
-        this.onward = new AtomicLong(onward);
-        this.answers = new AtomicLong(answers);
+    private long sourceLow;
+    private int sourcePort;
+    private int headerBytes;
+    /** Has what this had; null = this has it itself. */
+    private @Nullable KeptAllowance joined;
+
+    KeptAllowance(long limit) {
         this.limit = limit;
-        this.source = source;
     }
 
     @Override
@@ -45,67 +39,92 @@ final class KeptAllowance implements Allowance {
     @Override
     public Allowance join(Allowance other, long holding) {
         if (other instanceof UdpReaction inHand) {
-            KeptAllowance root = root();
-            inHand.moveTo(root, holding);
-            return root;
+            return inHand.keepIn(this, holding);
         }
         return other instanceof KeptAllowance kept ? join(kept, holding) : this;
     }
 
-    private KeptAllowance join(KeptAllowance other, long holding) {
-        while (true) {
+    KeptAllowance join(KeptAllowance other, long holding) {
+        synchronized (LOCK) {
             KeptAllowance mine = root();
             KeptAllowance theirs = other.root();
-            if (mine == theirs) {
-                return mine;
+            if (mine != theirs) {
+                theirs.joined = mine;
+                mine.add(theirs.onward, theirs.answers, holding);
+                mine.setSource(theirs.sourceHigh, theirs.sourceLow, theirs.sourcePort, theirs.headerBytes);
             }
-            KeptAllowance older = mine.number < theirs.number ? mine : theirs;
-            KeptAllowance younger = older == mine ? theirs : mine;
-            if (younger.joined.compareAndSet(null, older)) {
-                older.add(younger.onward.getAndSet(0), younger.answers.getAndSet(0), holding, other.source);
-                return older;
-            }
+            return mine;
         }
     }
 
+    /** Returns the one that has what is left; under the lock. */
     private KeptAllowance root() {
         KeptAllowance root = this;
-        for (KeptAllowance next = root.joined.get(); next != null; next = root.joined.get()) {
-            root = next;
+        while (root.joined != null) {
+            root = root.joined;
+        }
+        if (joined != null) {
+            joined = root;
         }
         return root;
     }
 
     /** Adds what a datagram from there has left. */
-    void add(long moreOnward, long moreAnswers, long holding, Source from) {
+    void add(long moreOnward, long moreAnswers, long holding, PacketSource from) {
+        synchronized (LOCK) {
+            KeptAllowance root = root();
+            root.add(moreOnward, moreAnswers, holding);
+            from.tellSource(root);
+        }
+    }
+
+    private void add(long moreOnward, long moreAnswers, long holding) {
         long most = limit * Math.max(1, holding);
-        onward.accumulateAndGet(moreOnward, (had, more) -> Math.max(had, Math.min(most, had + more)));
-        answers.accumulateAndGet(moreAnswers, (had, more) -> Math.max(had, Math.min(most, had + more)));
-        source = from;
+        onward = Math.max(onward, Math.min(most, onward + moreOnward));
+        answers = Math.max(answers, Math.min(most, answers + moreAnswers));
+    }
+
+    /** Takes note where the datagram that is added says that it came from; for {@link PacketSource#tellSource}. */
+    void setSource(long high, long low, int port, int headerBytes) {
+        sourceHigh = high;
+        sourceLow = low;
+        sourcePort = port;
+        this.headerBytes = headerBytes;
     }
 
     /** Pays for packets of so many bytes in all, and their headers; false, and nothing is taken, if it cannot. */
     boolean pay(long high, long low, int port, int packets, long bytes) {
-        KeptAllowance root = root();
-        Source from = root.source;
-        long cost = bytes + (long) packets * from.headerBytes;
-        return root.pay(port == from.port && low == from.low && high == from.high, cost);
+        synchronized (LOCK) {
+            KeptAllowance root = root();
+            boolean isAnswer = port == root.sourcePort && low == root.sourceLow && high == root.sourceHigh;
+            return root.take(isAnswer, bytes + (long) packets * root.headerBytes);
+        }
     }
 
     /** Pays for so many bytes, headers included; false, and nothing is taken, if it cannot. */
     boolean pay(boolean isAnswer, long cost) {
-        KeptAllowance root = root();
-        AtomicLong left = isAnswer ? root.answers : root.onward;
-        return left.getAndUpdate(had -> had >= cost ? had - cost : had) >= cost;
+        synchronized (LOCK) {
+            return root().take(isAnswer, cost);
+        }
     }
 
-    /** Takes all that may go onward. */
-    long takeOnward() {
-        return root().onward.getAndSet(0);
+    private boolean take(boolean isAnswer, long cost) {
+        boolean isPaid = (isAnswer ? answers : onward) >= cost;
+        if (isPaid && isAnswer) {
+            answers -= cost;
+        } else if (isPaid) {
+            onward -= cost;
+        }
+        return isPaid;
     }
 
-    /** Takes all that may go back. */
-    long takeAnswers() {
-        return root().answers.getAndSet(0);
+    /** Takes what may go onward, or back, out again, up to so many bytes, and returns how many. */
+    long takeUpTo(boolean isAnswer, long most) {
+        synchronized (LOCK) {
+            KeptAllowance root = root();
+            long taken = Math.min(most, isAnswer ? root.answers : root.onward);
+            root.take(isAnswer, taken);
+            return taken;
+        }
     }
 }

@@ -32,9 +32,9 @@ interface PacketSource {
         return 0;
     }
 
-    /** Returns where it says that it came from, if it is a datagram. Allocates. */
-    default KeptAllowance.Source source() {
-        return new KeptAllowance.Source(0, 0, 0, headerBytes());
+    /** Tells an allowance where it says that it came from, if it is a datagram. */
+    default void tellSource(KeptAllowance kept) {
+        kept.setSource(0, 0, 0, headerBytes());
     }
 
     /** Returns what is known of its authenticity, as {@link org.tamanoir.auth.PacketGuard#proof}. */

@@ -52,6 +52,10 @@ final class UdpReaction implements Allowance {
     private boolean isRefused;
     /** What is kept on account of the datagram in hand, and has its part of the bytes; null while nothing is. */
     private @Nullable KeptAllowance shared;
+    /** What the datagram in hand gave there and has not taken out again: the rest there is of others. */
+    private long givenOnward;
+
+    private long givenAnswers;
     /** Paid for by {@link #prepay}, and not sent yet. */
     private long prepaid;
 
@@ -98,9 +102,9 @@ final class UdpReaction implements Allowance {
     /** Remembers what may still leave in reaction to the datagram, which is held; what consumed ones left stays here. */
     void hold(Suspended held) {
         KeptAllowance with = shared;
-        long left = with == null ? ownLeft() : with.takeOnward();
+        long left = with == null ? ownLeft() : with.takeUpTo(false, givenOnward);
         held.onwardLeft = isRefused ? -1 : left;
-        held.answersLeft = with == null ? answersLeft : with.takeAnswers();
+        held.answersLeft = with == null ? answersLeft : with.takeUpTo(true, givenAnswers);
         held.headerBytes = headerBytes;
         held.farAnswersLeft = farAnswersLeft;
     }
@@ -142,7 +146,9 @@ final class UdpReaction implements Allowance {
     /** Pays for packets out of what the datagram in hand has left; false, and nothing is taken, if it cannot. */
     private boolean pay(int packets, long length, boolean isAnswer) {
         long cost = length + (long) packets * headerBytes;
-        if (shared != null && shared.pay(isAnswer, cost)) {
+        if (shared != null && (isAnswer ? givenAnswers : givenOnward) >= cost && shared.pay(isAnswer, cost)) {
+            givenAnswers -= isAnswer ? cost : 0;
+            givenOnward -= isAnswer ? 0 : cost;
             return true;
         }
         boolean isPaid = (isAnswer ? answersLeft : onwardLeft) >= cost;
@@ -162,12 +168,7 @@ final class UdpReaction implements Allowance {
         if (!isOpen) {
             return FREE; // A task, which no datagram has caused.
         }
-        if (shared == null) {
-            KeptAllowance mine = new KeptAllowance(0, 0, bytes, source.source());
-            moveTo(mine, 1);
-            shared = mine;
-        }
-        return shared;
+        return shared != null ? shared : keepIn(new KeptAllowance(bytes), 1);
     }
 
     @Override
@@ -175,16 +176,24 @@ final class UdpReaction implements Allowance {
         return keep().join(other, holding);
     }
 
-    /** Moves what the datagram in hand has left to what is kept of it, and of others. */
-    void moveTo(KeptAllowance to, long holding) {
-        if (isOpen) {
-            to.add(isRefused ? 0 : ownLeft(), answersLeft, holding, source.source());
-            kept -= Math.max(0, spent - own);
-            onwardLeft = kept;
-            own = 0;
-            spent = 0;
-            answersLeft = 0;
+    /** Moves what the datagram in hand has left to what is kept of others, and shares that; returns it. */
+    KeptAllowance keepIn(KeptAllowance to, long holding) {
+        if (!isOpen) {
+            return to;
         }
+        if (shared != null) {
+            return to.join(shared, holding);
+        }
+        givenOnward = isRefused ? 0 : ownLeft();
+        givenAnswers = answersLeft;
+        to.add(givenOnward, givenAnswers, holding, source);
+        shared = to;
+        kept -= Math.max(0, spent - own);
+        onwardLeft = kept;
+        own = 0;
+        spent = 0;
+        answersLeft = 0;
+        return to;
     }
 
     /** Returns what the datagram in hand itself has left: what it causes is taken from its own first. */
@@ -216,8 +225,9 @@ final class UdpReaction implements Allowance {
 
     /** Takes what is left of what may go back: a far side that answers has it from now on. */
     long takeAnswers() {
-        long left = answersLeft + farAnswersLeft + (shared == null ? 0 : shared.takeAnswers());
+        long left = answersLeft + farAnswersLeft + (shared == null ? 0 : shared.takeUpTo(true, givenAnswers));
         answersLeft = 0;
+        givenAnswers = 0;
         farAnswersLeft = 0;
         return left;
     }

@@ -29,7 +29,8 @@ class UdpReactionTest {
     private static final int LENGTH = 72;
     private static final int HEADERS = UdpHeaders.bytes(0, 0xFFFF_7F00_0001L);
 
-    private static final PacketSource SOURCE = new PacketSource() {
+    /** A sender. */
+    static final class Source implements PacketSource {
         @Override
         public @Nullable InetSocketAddress peer() {
             return null;
@@ -41,8 +42,8 @@ class UdpReactionTest {
         }
 
         @Override
-        public KeptAllowance.Source source() {
-            return new KeptAllowance.Source(1, 2, 3, HEADERS);
+        public void tellSource(KeptAllowance kept) {
+            kept.setSource(1, 2, 3, HEADERS);
         }
 
         @Override
@@ -59,7 +60,7 @@ class UdpReactionTest {
         public void prove(int proof) {
             throw new UnsupportedOperationException();
         }
-    };
+    }
 
     private final UdpReaction reaction = new UdpReaction(
             UdpBounds.DEFAULT,
@@ -78,7 +79,7 @@ class UdpReactionTest {
                     new Placement(),
                     DefinedControl.NONE,
                     new Dispatch(false, true, 1024)),
-            SOURCE);
+            new Source());
     private final Suspended held = new Suspended(Duration.ofSeconds(1), 0, Platform.SYSTEM, () -> {});
 
     @BeforeEach
@@ -169,6 +170,41 @@ class UdpReactionTest {
         reaction.end(true);
         assertThat(pays(one, 1, 1172)).as("each stands for all").isTrue();
         assertThat(pays(all, 1, 0)).isFalse();
+    }
+
+    /** A copy of the datagram's message is kept with others, another one by itself: both have its part, and it as well. */
+    @Test
+    void aDatagramHasItsOwnPartAloneOfWhatIsKeptWithOthers() {
+        Allowance others = kept();
+        reaction.begin(LENGTH, HEADERS);
+        Allowance copy = reaction.keep();
+        others.join(reaction, 2);
+        assertThat(pays(reaction, 1, 300)).isTrue();
+        assertThat(pays(reaction, 1, 73)).as("72 are left to it").isFalse();
+        assertThat(pays(copy, 1, 472 - HEADERS)).as("and with the others, 472").isTrue();
+        assertThat(pays(others, 1, 0)).isFalse();
+    }
+
+    @Test
+    void aHoldTakesNothingOfOthersThatIsKeptTogether() {
+        Allowance others = kept();
+        reaction.begin(LENGTH, HEADERS);
+        others.join(reaction, 2);
+        reaction.end(false);
+        reaction.hold(held);
+        assertThat(held.onwardLeft).isEqualTo(400);
+        assertThat(held.answersLeft).isEqualTo(300);
+        assertThat(pays(others, 1, 372)).isTrue();
+    }
+
+    @Test
+    void aFarSideHasNothingOfOthersThatIsKeptTogether() {
+        Allowance others = kept();
+        reaction.begin(LENGTH, HEADERS);
+        others.join(reaction, 2);
+        assertThat(reaction.takeAnswers()).isEqualTo(300);
+        assertThat(reaction.takeAnswers()).isZero();
+        assertThat(reaction.prepay(others, 1, 2, 3, 1, 272)).isTrue();
     }
 
     @Test
