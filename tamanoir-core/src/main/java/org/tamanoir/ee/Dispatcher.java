@@ -7,7 +7,6 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.auth.PacketGuard;
 import org.tamanoir.routing.Addresses;
-import org.tamanoir.service.Allowance;
 
 /**
  * Sends the packets of one instance on: along their routes, to where the service said, or back, within what one
@@ -152,33 +151,6 @@ final class Dispatcher {
         }
         dropAmplified(reaction, made);
         return false;
-    }
-
-    /** Has packets that are sent next be charged to an allowance, all of them or none: as {@link ServiceThread.Body#prepay}. */
-    boolean prepay(
-            Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
-        if (reaction == null) {
-            return true;
-        }
-        boolean isPaid;
-        if (destination != null) {
-            InetAddress to = destination.getAddress();
-            isPaid = reaction.prepay(
-                    onAccountOf, Addresses.high(to), Addresses.low(to), destination.getPort(), packets, bytes);
-        } else {
-            boolean named = like.hasInternetDestination();
-            isPaid = reaction.prepay(
-                    onAccountOf,
-                    named ? like.destinationHigh() : 0,
-                    named ? like.destinationLow() : 0,
-                    named ? like.destinationPort() : 0,
-                    packets,
-                    bytes);
-        }
-        if (!isPaid) {
-            reaction.tellOnce();
-        }
-        return isPaid;
     }
 
     /** Sends a packet on that the service made; drops it where there is already a reason. */

@@ -1,6 +1,8 @@
 package org.tamanoir.ee;
 
+import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Packet;
 import org.tamanoir.service.Allowance;
 
 /**
@@ -42,6 +44,12 @@ final class KeptAllowance implements Allowance {
             return inHand.keepIn(this, holding);
         }
         return other instanceof KeptAllowance kept ? join(kept, holding) : this;
+    }
+
+    @Override
+    public boolean prepay(
+            Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
+        throw new UnsupportedOperationException("prepay() of an allowance that is kept: ask that of the packet in hand");
     }
 
     KeptAllowance join(KeptAllowance other, long holding) {

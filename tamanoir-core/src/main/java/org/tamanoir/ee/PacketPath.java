@@ -683,12 +683,6 @@ final class PacketPath implements ServiceThread.Body {
     }
 
     @Override
-    public boolean prepay(
-            Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
-        return dispatcher.prepay(onAccountOf, like, destination, packets, bytes);
-    }
-
-    @Override
     public void run() {
         owner.run();
     }

@@ -62,10 +62,6 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         /** As {@link ServiceHost#allowance}. */
         Allowance allowance();
 
-        /** As {@link ServiceHost#prepay}. */
-        boolean prepay(
-                Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes);
-
         /** Has the packet in hand go to this destination. */
         void elsewhere(InetSocketAddress destination);
 
@@ -558,12 +554,6 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     @Override
     public final Allowance allowance() {
         return body().allowance();
-    }
-
-    @Override
-    public final boolean prepay(
-            Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
-        return body().prepay(onAccountOf, like, destination, packets, bytes);
     }
 
     @Override

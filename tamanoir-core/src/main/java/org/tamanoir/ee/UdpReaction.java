@@ -1,10 +1,14 @@
 package org.tamanoir.ee;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.anep.Packet;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.UdpBounds;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.service.Allowance;
 import org.tamanoir.transport.UdpHeaders;
 
@@ -56,7 +60,7 @@ final class UdpReaction implements Allowance {
     private long givenOnward;
 
     private long givenAnswers;
-    /** Paid for by {@link #prepay}, and not sent yet. */
+    /** Paid for by {@link #prepay} and not sent yet, since the datagram is in hand: what goes on itself leaves last. */
     private long prepaid;
 
     UdpReaction(UdpBounds bounds, ServiceDefinition definition, PacketSource source) {
@@ -201,6 +205,30 @@ final class UdpReaction implements Allowance {
         return Math.max(0, own - spent);
     }
 
+    @Override
+    public boolean prepay(
+            Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
+        boolean isPaid;
+        if (destination != null) {
+            InetAddress to = destination.getAddress();
+            isPaid = prepay(onAccountOf, Addresses.high(to), Addresses.low(to), destination.getPort(), packets, bytes);
+        } else if (like.hasInternetDestination()) {
+            isPaid = prepay(
+                    onAccountOf,
+                    like.destinationHigh(),
+                    like.destinationLow(),
+                    like.destinationPort(),
+                    packets,
+                    bytes);
+        } else {
+            isPaid = prepay(onAccountOf, 0, 0, 0, packets, bytes);
+        }
+        if (!isPaid) {
+            tellOnce();
+        }
+        return isPaid;
+    }
+
     /**
      * Has packets of so many bytes in all, that are sent next, be charged to an allowance: all of them, or false.
      *
@@ -219,7 +247,9 @@ final class UdpReaction implements Allowance {
             throw new IllegalArgumentException(
                     "an allowance of " + onAccountOf.getClass().getName() + ": take the one that allowance() returns");
         }
-        prepaid = isPaid ? length + (long) packets * headerBytes : 0;
+        if (isPaid && isOpen) { // In tasks nobody asks.
+            prepaid += length + (long) packets * headerBytes;
+        }
         return isPaid;
     }
 

@@ -26,7 +26,9 @@ import org.tamanoir.service.Verdict;
  */
 final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arrivals, Segmenter.Way {
     /** What the service lends. */
-    interface Node extends Segmenter.Way {
+    interface Node {
+        boolean send(Packet packet, @Nullable InetSocketAddress destination);
+
         long nanoTime();
 
         void after(Duration delay, Runnable task);
@@ -426,7 +428,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
     @Override
     public boolean prepay(
             Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
-        return node.prepay(onAccountOf, like, destination, packets, bytes);
+        return node.allowance().prepay(onAccountOf, like, destination, packets, bytes);
     }
 
     @Override

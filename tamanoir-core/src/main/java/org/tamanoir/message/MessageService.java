@@ -185,12 +185,6 @@ public abstract class MessageService extends Service implements MessageHandler {
         }
 
         @Override
-        public boolean prepay(
-                Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
-            return MessageService.this.prepay(onAccountOf, like, destination, packets, bytes);
-        }
-
-        @Override
         public long nanoTime() {
             return MessageService.this.nanoTime();
         }

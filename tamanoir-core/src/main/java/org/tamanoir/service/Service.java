@@ -141,27 +141,11 @@ public abstract class Service extends Thread {
     }
 
     /**
-     * What may still leave on account of the packet in hand. Over UDP what a service keeps of a datagram and sends later
-     * is to be charged to that one: {@link Allowance#keep} takes it along, {@link #prepay} charges it. In tasks, and over
-     * TCP, nothing is bounded.
+     * What may still leave on account of the packet in hand, for frames of services that keep what datagrams brought, as
+     * {@link org.tamanoir.message.MessageService} is one. In tasks, and over TCP, nothing is bounded.
      */
     protected final Allowance allowance() {
         return host().allowance();
-    }
-
-    /**
-     * Has packets that are {@linkplain #emit sent} next be charged to an allowance in place of the datagram in hand.
-     *
-     * @param onAccountOf of this instance
-     * @param like a packet with the destination of those
-     * @param destination where they go in place of that; null: there
-     * @param packets how many
-     * @param bytes of all of them
-     * @return false, and nothing is charged, if it does not allow for all: none should be sent then
-     */
-    protected final boolean prepay(
-            Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
-        return host().prepay(onAccountOf, like, destination, packets, bytes);
     }
 
     // ---- levels below the Java virtual machine ----------------------------------------------------------------

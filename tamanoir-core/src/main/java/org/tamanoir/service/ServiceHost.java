@@ -32,12 +32,6 @@ public interface ServiceHost {
         return Allowance.FREE;
     }
 
-    /** See {@link Service#prepay}. */
-    default boolean prepay(
-            Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
-        return true;
-    }
-
     /** Remembers where the packet in hand goes, or why it ends; the verdict follows. */
     void elsewhere(InetSocketAddress destination);
 
