@@ -73,10 +73,16 @@ final class Exit implements Outlet {
         send(made);
     }
 
+    /** Returns what pays for a message: what it came in, or, where a handler made it, what the one in hand came in. */
+    Allowance paying(Message message) {
+        Allowance own = message.allowance();
+        return own == null ? allowance : own;
+    }
+
     /** Sends a message that is counted already, as packets of its own. */
     void send(Message message) {
         MessageReason lost = MessageReason.FAILED;
-        Allowance paying = message.allowance() == null ? allowance : message.allowance();
+        Allowance paying = paying(message);
         try {
             lost = segmenter.send(message, paying);
             outgrown |= lost == MessageReason.GROWTH && paying == allowance;

@@ -68,6 +68,8 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
 
     /** What may leave on account of the packet in hand. */
     private Allowance allowance = Allowance.FREE;
+    /** Whether the packet goes on is to be asked for: something was paid for on account of it, or it has waited and is sent. */
+    private boolean isAsked;
     /** Messages of the packet in hand that are counted already, since it was held. */
     private int credit;
     /** The format that the packet in hand has to wait for. */
@@ -143,6 +145,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
             expireHandler();
         }
         allowance = node.allowance();
+        isAsked = false;
         Verdict verdict = handleOrHold(packet);
         if (handlerKnowsTime) {
             expireHandler();
@@ -219,7 +222,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
     private @Nullable Verdict handle(Packet packet) {
         exit.outgrown = false;
         if (!packet.isTamanoir()) {
-            return other();
+            return other(packet, allowance);
         }
         if (packet.has(Option.FORMAT)) {
             return beginning(packet);
@@ -227,18 +230,30 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         return packet.has(Option.STREAM) ? continuation(packet) : run(packet);
     }
 
-    private Verdict other() {
+    private Verdict other(Packet packet, Allowance paying) {
         if (settings.other() == Policy.DROP) {
             return dropping(MessageReason.OTHER.name());
         }
-        others.add(1);
-        return Verdict.FORWARD;
+        Verdict verdict = passing(packet, paying);
+        if (verdict == Verdict.FORWARD) {
+            others.add(1);
+        }
+        return verdict;
+    }
+
+    /** Returns what becomes of a packet without messages that goes on as it is, if it may. */
+    private Verdict passing(Packet packet, Allowance paying) {
+        if (mayGoOn(packet, null, packet.length(), paying)) {
+            return Verdict.FORWARD;
+        }
+        node.counter("packets.growth").add(1);
+        return dropping(MessageReason.GROWTH.name());
     }
 
     /** Returns what becomes of a packet that may be a part of a message whose beginning never came. */
-    private Verdict strayed() {
+    private Verdict strayed(Packet packet, Allowance paying) {
         if (settings.strays() == Policy.PASS) {
-            return other();
+            return other(packet, paying);
         }
         strays.add(1);
         return dropping("STRAY");
@@ -363,6 +378,9 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         if (packet.has(Option.STREAM)) {
             reassembly.refuse(packet, null, now());
         }
+        if (!mayGoOn(packet, null, packet.length(), allowance)) {
+            return outgrown();
+        }
         counts.out(1);
         return Verdict.FORWARD;
     }
@@ -382,24 +400,35 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         }
         exit.sendCopies(going);
         if (exit.outgrown) {
-            counts.dropped(MessageReason.GROWTH.name(), 1);
-            return dropping(MessageReason.GROWTH.name());
+            return outgrown();
         }
+        int bytes = packet.length();
         if (going != message) {
-            RecordView record = going.record();
-            if (packet.headerLength() + record.length() > segmenter.packetBytes()) {
+            bytes = packet.headerLength() + going.record().length();
+            if (bytes > segmenter.packetBytes()) {
                 exit.send(going);
                 return Verdict.CONSUME;
             }
-            if (!prepay(allowance, packet, going.destination(), 1, packet.headerLength() + record.length())) {
-                counts.dropped(MessageReason.GROWTH.name(), 1);
-                return dropping(MessageReason.GROWTH.name());
-            }
-            replace(packet, record);
+        }
+        if (!mayGoOn(packet, going.destination(), bytes, exit.paying(going))) {
+            return outgrown();
+        }
+        if (going != message) {
+            replace(packet, going.record());
         }
         counts.out(1);
         elsewhere = going.destination();
         return elsewhere == null ? Verdict.FORWARD : Verdict.FORWARD_ELSEWHERE;
+    }
+
+    @Override
+    public boolean mayGoOn(Packet packet, @Nullable InetSocketAddress destination, int bytes, Allowance paying) {
+        return !isAsked && bytes <= packet.length() || prepay(paying, packet, destination, 1, bytes);
+    }
+
+    private Verdict outgrown() {
+        counts.dropped(MessageReason.GROWTH.name(), 1);
+        return dropping(MessageReason.GROWTH.name());
     }
 
     private void replace(Packet packet, RecordView record) {
@@ -428,6 +457,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
     @Override
     public boolean prepay(
             Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
+        isAsked = true; // What it pays for is no longer there for the packet in hand.
         return node.allowance().prepay(onAccountOf, like, destination, packets, bytes);
     }
 
@@ -448,8 +478,8 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         boolean isRun = records(packet) >= 0;
         return switch (reassembly.next(packet, packet.look(), allowance, now(), isUdp && !ending, isRun)) {
             case TAKEN -> Verdict.CONSUME;
-            case STRAY -> isRun ? run(packet) : strayed();
-            case PASSES -> Verdict.FORWARD;
+            case STRAY -> isRun ? run(packet) : strayed(packet, allowance);
+            case PASSES -> passing(packet, allowance);
             case DUPLICATE -> dropping(MessageReason.DUPLICATE.name());
             case DROPPED -> dropping(MessageReason.INCOMPLETE.name());
         };
@@ -480,8 +510,9 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
 
     @Override
     public void stray(Packet packet, Allowance allowance) {
-        if (strayed() == Verdict.FORWARD) {
-            sendHeld(packet, null, allowance);
+        isAsked = true;
+        if (strayed(packet, allowance) == Verdict.FORWARD) {
+            send(packet, null);
         }
     }
 
@@ -492,7 +523,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         int from = look.position() + packet.headerLength();
         int end = look.limit();
         if (records(packet) < 0) {
-            return other();
+            return other(packet, allowance);
         }
         missing = runs.missing(packet, look, from, end);
         if (missing != null) {
@@ -524,6 +555,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         credit = held.messages();
         missing = null;
         allowance = held.allowance();
+        isAsked = true;
         Verdict verdict = null;
         try {
             verdict = handle(held.packet());
@@ -537,17 +569,11 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
             return missing();
         }
         if (verdict == Verdict.FORWARD) {
-            sendHeld(held.packet(), null, held.allowance());
+            send(held.packet(), null);
         } else if (verdict == Verdict.FORWARD_ELSEWHERE) {
-            sendHeld(held.packet(), elsewhere, held.allowance());
+            send(held.packet(), elsewhere);
         }
         return null;
-    }
-
-    private void sendHeld(Packet packet, @Nullable InetSocketAddress destination, Allowance onAccountOf) {
-        if (prepay(onAccountOf, packet, destination, 1, packet.length())) {
-            send(packet, destination);
-        }
     }
 
     /** Drops what a held packet was counted for and did not have. */

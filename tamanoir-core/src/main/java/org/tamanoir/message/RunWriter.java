@@ -108,11 +108,22 @@ final class RunWriter {
         return records;
     }
 
-    /** Returns whether the packet may leave with what is there, which may be more than came in it. */
-    boolean isAllowed() {
+    /** Returns how long the packet is with what goes with it. */
+    int packetBytes() {
         Packet header = Objects.requireNonNull(packet);
-        return filled <= header.payloadLength()
-                || segmenter.mayLeave(header, header.headerLength() + filled, allowance);
+        return changed ? header.headerLength() + filled : header.length();
+    }
+
+    /** Has an allowance pay as well for what leaves from now on. */
+    void charge(Allowance to) {
+        if (to != allowance) {
+            allowance = to.join(allowance, 1);
+        }
+    }
+
+    /** Returns what pays for what leaves. */
+    Allowance allowance() {
+        return allowance;
     }
 
     boolean isChanged() {

@@ -1,5 +1,6 @@
 package org.tamanoir.message;
 
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
@@ -24,6 +25,9 @@ final class Runs implements RunWriter.Left {
 
         /** A message has come. */
         void arrive();
+
+        /** Returns whether a packet may go on with so many bytes, paid for by an allowance; charges it where that is needed. */
+        boolean mayGoOn(Packet packet, @Nullable InetSocketAddress destination, int bytes, Allowance paying);
 
         /** A format is known that was not. */
         void learnt(FormatId id);
@@ -129,18 +133,16 @@ final class Runs implements RunWriter.Left {
                 writer.cut(at);
             }
         }
-        if (!writer.isChanged()) {
-            counts.out(writer.records());
-            return Verdict.FORWARD;
-        }
-        if (writer.isEmpty()) {
+        if (writer.isChanged() && writer.isEmpty()) {
             return dropReason == null ? Verdict.CONSUME : Verdict.DROP;
         }
-        if (!writer.isAllowed()) {
+        if (!arrivals.mayGoOn(packet, null, writer.packetBytes(), writer.allowance())) {
             left(writer.records(), false);
             return Verdict.DROP;
         }
-        writer.intoPacket();
+        if (writer.isChanged()) {
+            writer.intoPacket();
+        }
         counts.out(writer.records());
         return Verdict.FORWARD;
     }
@@ -178,6 +180,7 @@ final class Runs implements RunWriter.Left {
         if (going == message) {
             return true;
         }
+        writer.charge(exit.paying(going));
         if (!writer.put(item, going.record())) {
             exit.send(going);
         }
@@ -188,9 +191,11 @@ final class Runs implements RunWriter.Left {
     public void left(int records, boolean sent) {
         if (sent) {
             counts.out(records);
-        } else if (records > 0) {
+        } else {
             dropReason = MessageReason.GROWTH.name();
-            counts.dropped(dropReason, records);
+            if (records > 0) {
+                counts.dropped(dropReason, records);
+            }
         }
     }
 

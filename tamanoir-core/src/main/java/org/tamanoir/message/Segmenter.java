@@ -121,11 +121,6 @@ final class Segmenter {
         return way.prepay(onAccountOf, header, null, 1, common + bytes) && send(header, common, run, 0, bytes, null);
     }
 
-    /** Returns whether a packet of so many bytes may leave next on account of an allowance, and charges it. */
-    boolean mayLeave(Packet packet, int bytes, Allowance onAccountOf) {
-        return way.prepay(onAccountOf, packet, null, 1, bytes);
-    }
-
     private boolean send(
             Packet like, int header, ByteBuffer from, int at, int bytes, @Nullable InetSocketAddress destination) {
         int length = header + bytes;

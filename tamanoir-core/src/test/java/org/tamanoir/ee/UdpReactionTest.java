@@ -150,12 +150,26 @@ class UdpReactionTest {
                 .isTrue();
     }
 
+    /** As where a timer is due behind what the packet in hand has paid for itself, which leaves last. */
+    @Test
+    void whatIsPaidForLaterTakesNothingOfWhatIsPaidForAlready() {
+        Allowance kept = kept();
+        reaction.begin(LENGTH, HEADERS);
+        assertThat(pays(kept, 1, 372)).isTrue();
+        assertThat(pays(Allowance.FREE, 1, 10)).isTrue();
+        assertThat(pays(kept, 1, 0)).isFalse();
+        assertThat(reaction.admitsOnward(10)).isTrue();
+        assertThat(reaction.admitsOnward(372)).isTrue();
+        assertThat(reaction.admitsOnward(372)).as("all of its own").isTrue();
+    }
+
     @Test
     void aRefusalTakesNothingFromAnybody() {
         Allowance kept = kept();
         reaction.begin(LENGTH, HEADERS);
         assertThat(pays(kept, 1, 373)).isFalse();
         assertThat(pays(kept, 1, 372)).isTrue();
+        assertThat(reaction.admitsOnward(372)).isTrue();
         assertThat(pays(reaction, 1, 373)).isFalse();
         assertThat(reaction.admitsOnward(372)).as("all of its own").isTrue();
         assertThat(reaction.admitsOnward(0)).isFalse();
