@@ -109,7 +109,10 @@ public final class Message {
         return allowance;
     }
 
-    /** Has an allowance pay for the message; null: that of the message in hand when it leaves. */
+    /**
+     * Has an allowance pay for the message; null: that of the message in hand when it leaves. For who runs handlers in
+     * places of its own, and sends on what they give; handlers leave it alone.
+     */
     public void setAllowance(@Nullable Allowance allowance) {
         this.allowance = allowance;
     }

@@ -3,11 +3,14 @@ package org.tamanoir.ee;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.support.Waiting.eventually;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
@@ -31,7 +34,6 @@ class ContextGrowthTest {
         final UdpFarEnd sender;
         final UdpFarEnd receiver;
         int sent;
-        long stream;
 
         Bench(String... plan) throws Exception {
             UdpBounds bounds = new UdpBounds(4, UdpBounds.MIN_BYTES, 3, Map.of());
@@ -44,12 +46,13 @@ class ContextGrowthTest {
             receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
         }
 
-        /** Sends a flight, and waits until the service has it. */
         void flight(long id, int hubBytes) {
-            sender.send(
-                    node.udp(),
-                    UdpTestNode.bytes(ChainByHand.packet(
-                            UdpTestNode.builder(receiver.address(), NAME, (int) id + 1), id, hubBytes)));
+            send(ChainByHand.packet(UdpTestNode.builder(receiver.address(), NAME, (int) id + 1), id, hubBytes));
+        }
+
+        /** Sends a packet with a message, and waits until the service has it. */
+        void send(Packet packet) {
+            sender.send(node.udp(), UdpTestNode.bytes(packet));
             sent++;
             eventually().until(() -> count("messages.in") == sent);
         }
@@ -107,6 +110,55 @@ class ContextGrowthTest {
             assertThat(bench.messages(packets + 1)).containsExactlyInAnyOrderElementsOf(whole);
             assertThat(bench.count("messages.dropped.GROWTH")).isZero();
             assertThat(bench.node.balanced(9).drops()).doesNotContainKey(DropReason.AMPLIFICATION);
+        }
+    }
+
+    /** Ten datagrams pay for a message of ten, in whichever contexts it is made and handled, and whoever the last of them is. */
+    @ParameterizedTest
+    @CsvSource({
+        "gather, receive, receive, 100", "gather, receive, receive, 1000", "gather, receive, work, 100",
+        "gather, receive, work, 1000", "gather, work, more, 1000", "gather, work, work, 1000",
+        "swell, receive, receive, 100", "swell, receive, receive, 1000", "swell, receive, work, 100",
+        "swell, receive, work, 1000", "swell, work, more, 1000", "swell, work, work, 1000"
+    })
+    void whatIsMadeOfManyIsPaidForByAllOfThem(String kind, String makes, String handles, int hubBytes)
+            throws Exception {
+        try (Bench bench = new Bench(
+                "contexts: {work: , more: }",
+                "handlers:",
+                "  a: {" + kind + ": 10, context: " + makes + ", then: b}",
+                "  b: {pass: , context: " + handles + ", then: out}",
+                "paths: [{enter: a}]")) {
+            for (int id = 1; id <= 10; id++) {
+                bench.flight(id, hubBytes);
+            }
+            bench.flight(0, 1);
+
+            eventually()
+                    .untilAsserted(() -> assertThat(bench.count("messages.out") + bench.count("messages.dropped"))
+                            .isEqualTo(2));
+            assertThat(bench.count("messages.dropped.GROWTH")).isZero();
+            int made = recordBytes(10 * hubBytes);
+            int packets = hubBytes == 100 ? 1 : made / PACKET_BYTES + 1;
+            assertThat(bench.messages(packets + 1)).containsExactlyInAnyOrder(made, recordBytes(1));
+            assertThat(bench.node.balanced(11).drops()).doesNotContainKey(DropReason.AMPLIFICATION);
+        }
+    }
+
+    @Test
+    void whatIsMadeOfManyInTheirRunIsPaidForByAllOfThem() throws Exception {
+        try (Bench bench = new Bench(
+                "handlers:", "  a: {swell: 10, context: receive, then: out}", "paths: [{enter: a}]")) {
+            for (int id = 1; id <= 10; id++) {
+                ByteBuffer record = ChainByHand.packet(UdpTestNode.builder(bench.receiver.address(), NAME, 1), id, 100)
+                        .payload();
+                ByteBuffer run = ByteBuffer.allocate(8 + record.remaining());
+                run.putInt(3 << 24).putInt(record.remaining()).put(record).flip();
+                bench.send(UdpTestNode.builder(bench.receiver.address(), NAME, id).build(run));
+            }
+            assertThat(UdpTestNode.parsed(bench.receiver.next()).payloadLength()).isEqualTo(8 + recordBytes(1_000));
+            assertThat(bench.count("messages.out")).isEqualTo(1);
+            assertThat(bench.node.balanced(10).drops()).doesNotContainKey(DropReason.AMPLIFICATION);
         }
     }
 

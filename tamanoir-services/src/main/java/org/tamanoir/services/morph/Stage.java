@@ -152,6 +152,9 @@ final class Stage implements Outlet {
         }
         Message result = replacement == null ? entering : replacement;
         replacement = null;
+        if (result != entering) {
+            result.setAllowance(paying()); // Stays: it may leave when this has returned.
+        }
         conclude(outcome, result, root);
     }
 
@@ -196,17 +199,14 @@ final class Stage implements Outlet {
         }
     }
 
-    /**
-     * Keeps what may leave on account of the message in hand, for what the handler makes of it. What the datagram in hand
-     * pays for, on the service's own thread, the node keeps itself.
-     */
+    /** Keeps what may leave on account of the message in hand, for what the handler makes of it. */
     private void keep() {
-        if (allowance != Allowance.FREE && context.number != Plan.RECEIVE) {
+        if (allowance != Allowance.FREE) {
             kept = kept.join(allowance, counts.held.get());
         }
     }
 
-    /** Returns what pays for a message that the handler has made, of the one in hand and those that it holds. */
+    /** Returns what pays for a message that the handler has made: of the one in hand, and of those that it holds or has merged. */
     private Allowance paying() {
         if (kept != Allowance.FREE && allowance != Allowance.FREE) {
             kept = kept.join(allowance, 1 + counts.held.get());
@@ -233,17 +233,6 @@ final class Stage implements Outlet {
     }
 
     private void forward(Message message, long to, boolean root) {
-        boolean isMade = message.allowance() == null;
-        if (isMade) {
-            message.setAllowance(paying());
-        }
-        forwardPaid(message, to, root);
-        if (isMade) {
-            message.setAllowance(null); // The handler's again.
-        }
-    }
-
-    private void forwardPaid(Message message, long to, boolean root) {
         if (to == 1) {
             send(ports[0], message, root);
             return;
@@ -347,9 +336,7 @@ final class Stage implements Outlet {
         long begunNs = timed ? System.nanoTime() : 0;
         InetSocketAddress destination = made.destination();
         Allowance own = made.allowance();
-        if (own == null) {
-            made.setAllowance(paying());
-        }
+        made.setAllowance(paying()); // Whatever it was made like.
         send(ports[port], made, false);
         made.setDestination(destination);
         made.setAllowance(own);

@@ -40,6 +40,8 @@ final class TestKinds implements HandlerMaker {
                 "modulo",
                 "late",
                 "pair",
+                "gather",
+                "swell",
                 "copies",
                 "throws",
                 "endless",
@@ -66,6 +68,8 @@ final class TestKinds implements HandlerMaker {
             case "modulo" -> modulo((int) read.number("n", 2, 1, 1000));
             case "late" -> new Late();
             case "pair" -> new Pair((int) read.number("n", 2, 1, 100));
+            case "gather" -> new Gather((int) read.number("n", 2, 1, 100), false);
+            case "swell" -> new Gather((int) read.number("n", 2, 1, 100), true);
             case "copies" -> copies((int) read.number("n", 2, 0, 1000));
             case "throws" ->
                 simple((m, outlet) -> {
@@ -277,6 +281,41 @@ final class TestKinds implements HandlerMaker {
         @Override
         public long heldBytes() {
             return 100L * waiting;
+        }
+    }
+
+    /** Takes flights in, and makes one of n, with the hubs of all, of its own or in place of the last. */
+    private final class Gather extends Simple {
+        private final ByteBuffer memory = ByteBuffer.allocate(1 << 16);
+        private final Message made = new Message();
+        private final StringBuilder hubs = new StringBuilder();
+        private final int n;
+        private final boolean replaces;
+        private int waiting;
+
+        Gather(int n, boolean replaces) {
+            super(Effect.UNKNOWN);
+            this.n = n;
+            this.replaces = replaces;
+        }
+
+        @Override
+        Outcome handle(Message in, Outlet outlet) {
+            hubs.append(Flights.FLIGHT.accessor("hub").getText(in.record(), 0));
+            if (++waiting < n) {
+                return Outcome.HOLD;
+            }
+            Map<String, Object> all = Map.of("id", Flights.id(in), "delay", 1, "hub", hubs.toString());
+            int length = new RecordEncoder(Flights.FLIGHT).encode(all, memory, 0);
+            outlet.release(waiting - 1, null);
+            waiting = 0;
+            hubs.setLength(0);
+            if (replaces) {
+                outlet.replace(made.wrapLike(in, Flights.FLIGHT, memory, 0, length));
+                return Outcome.FORWARD;
+            }
+            outlet.emit(0, made.wrap(Flights.FLIGHT, memory, 0, length, in.header(), in.arrivalNs()));
+            return Outcome.MERGE;
         }
     }
 
