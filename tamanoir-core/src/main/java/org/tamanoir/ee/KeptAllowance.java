@@ -49,7 +49,8 @@ final class KeptAllowance implements Allowance {
     @Override
     public boolean prepay(
             Allowance onAccountOf, Packet like, @Nullable InetSocketAddress destination, int packets, long bytes) {
-        throw new UnsupportedOperationException("prepay() of an allowance that is kept: ask that of the packet in hand");
+        throw new UnsupportedOperationException(
+                "prepay() of an allowance that is kept: ask that of the packet in hand");
     }
 
     KeptAllowance join(KeptAllowance other, long holding) {

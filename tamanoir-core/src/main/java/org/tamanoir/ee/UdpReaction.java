@@ -214,12 +214,7 @@ final class UdpReaction implements Allowance {
             isPaid = prepay(onAccountOf, Addresses.high(to), Addresses.low(to), destination.getPort(), packets, bytes);
         } else if (like.hasInternetDestination()) {
             isPaid = prepay(
-                    onAccountOf,
-                    like.destinationHigh(),
-                    like.destinationLow(),
-                    like.destinationPort(),
-                    packets,
-                    bytes);
+                    onAccountOf, like.destinationHigh(), like.destinationLow(), like.destinationPort(), packets, bytes);
         } else {
             isPaid = prepay(onAccountOf, 0, 0, 0, packets, bytes);
         }

@@ -56,8 +56,7 @@ class KeptAllowanceTest {
     @Test
     void nothingIsLostOrMadeWhereThreadsJoinAcrossEachOther() throws Exception {
         int count = 20_000;
-        KeptAllowance[] all =
-                IntStream.range(0, count).mapToObj(i -> of(BYTES)).toArray(KeptAllowance[]::new);
+        KeptAllowance[] all = IntStream.range(0, count).mapToObj(i -> of(BYTES)).toArray(KeptAllowance[]::new);
         together(
                 () -> IntStream.range(1, count).forEach(i -> all[i - 1].join(all[i], count)),
                 () -> IntStream.range(1, count).forEach(i -> all[count - i].join(all[count - i - 1], count)));

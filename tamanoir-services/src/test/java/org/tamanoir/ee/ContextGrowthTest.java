@@ -147,16 +147,18 @@ class ContextGrowthTest {
 
     @Test
     void whatIsMadeOfManyInTheirRunIsPaidForByAllOfThem() throws Exception {
-        try (Bench bench = new Bench(
-                "handlers:", "  a: {swell: 10, context: receive, then: out}", "paths: [{enter: a}]")) {
+        try (Bench bench =
+                new Bench("handlers:", "  a: {swell: 10, context: receive, then: out}", "paths: [{enter: a}]")) {
             for (int id = 1; id <= 10; id++) {
                 ByteBuffer record = ChainByHand.packet(UdpTestNode.builder(bench.receiver.address(), NAME, 1), id, 100)
                         .payload();
                 ByteBuffer run = ByteBuffer.allocate(8 + record.remaining());
                 run.putInt(3 << 24).putInt(record.remaining()).put(record).flip();
-                bench.send(UdpTestNode.builder(bench.receiver.address(), NAME, id).build(run));
+                bench.send(
+                        UdpTestNode.builder(bench.receiver.address(), NAME, id).build(run));
             }
-            assertThat(UdpTestNode.parsed(bench.receiver.next()).payloadLength()).isEqualTo(8 + recordBytes(1_000));
+            assertThat(UdpTestNode.parsed(bench.receiver.next()).payloadLength())
+                    .isEqualTo(8 + recordBytes(1_000));
             assertThat(bench.count("messages.out")).isEqualTo(1);
             assertThat(bench.node.balanced(10).drops()).doesNotContainKey(DropReason.AMPLIFICATION);
         }

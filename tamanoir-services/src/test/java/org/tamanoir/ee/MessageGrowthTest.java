@@ -125,8 +125,7 @@ class MessageGrowthTest {
     private static final MessageService.Method REPLACING = (message, outlet) -> {
         byte[] record = new byte[message.record().length()];
         message.record().memory().get(message.record().start(), record);
-        outlet.replace(
-                new Message().wrapLike(message, message.format(), ByteBuffer.wrap(record), 0, record.length));
+        outlet.replace(new Message().wrapLike(message, message.format(), ByteBuffer.wrap(record), 0, record.length));
         return Outcome.FORWARD;
     };
 
@@ -149,7 +148,8 @@ class MessageGrowthTest {
             ByteBuffer record = ChainByHand.packet(
                             UdpTestNode.builder(UdpTestNode.at("127.0.0.1", 1), NAME, 1), 1, 2 * HUB_BYTES)
                     .payload();
-            ByteBuffer copy = ByteBuffer.allocate(record.remaining()).put(record).flip();
+            ByteBuffer copy =
+                    ByteBuffer.allocate(record.remaining()).put(record).flip();
             outlet.replace(new Message().wrapLike(message, message.format(), copy, 0, copy.remaining()));
             return Outcome.FORWARD;
         };
@@ -159,7 +159,8 @@ class MessageGrowthTest {
             bench.formats.answer();
 
             eventually()
-                    .untilAsserted(() -> assertThat(bench.count("messages.dropped.GROWTH")).isEqualTo(1));
+                    .untilAsserted(() ->
+                            assertThat(bench.count("messages.dropped.GROWTH")).isEqualTo(1));
             assertThat(bench.count("messages.out")).isZero();
             assertThat(bench.node.balanced(1).drops()).doesNotContainKey(DropReason.AMPLIFICATION);
         }
@@ -177,7 +178,8 @@ class MessageGrowthTest {
             bench.send(inRun ? bench.run() : bench.flight());
 
             eventually()
-                    .untilAsserted(() -> assertThat(bench.count("messages.dropped.GROWTH")).isEqualTo(1));
+                    .untilAsserted(() ->
+                            assertThat(bench.count("messages.dropped.GROWTH")).isEqualTo(1));
             assertThat(bench.count("messages.made")).isEqualTo(copies);
             assertThat(bench.count("messages.out")).isEqualTo(copies);
             assertThat(bench.node.balanced(1).drops()).doesNotContainKey(DropReason.AMPLIFICATION);
