@@ -322,9 +322,8 @@ class SharesTest {
             node.await(() -> health.quarantines() == 1);
             assertThat(health.quarantineReason()).isEqualTo("over its limits, and does not pause between packets");
             assertThat(health.throttles()).isEqualTo(1);
-            // Beyond a second's worth it may use a second more, and three looks a tenth each go by: one until it is
-            // known
-            // that it is over, one until it must have been told, and one until it is known that it goes on.
+            // Four tenths beyond a second's worth: three looks go by, a tenth each, until it is known that it is over,
+            // until it must have been told, and until it is known that it goes on.
             assertThat(health.processorNs()).isBetween(1_000_000_000L, 1_400_000_000L);
         });
     }

@@ -101,7 +101,9 @@ class MirrorTest {
             try (Mirror mirror = Mirror.start(calls, tree, Duration.ofSeconds(100), 1 << 20, null)) {
                 await().untilAsserted(
                                 () -> assertThat(String.valueOf(mirror.status().get("error")))
-                                        .contains("/index.json: no whole answer within", "1 bytes came"));
+                                        // Whatever came of it in that time.
+                                        .containsPattern(
+                                                "/index.json: no whole answer within \\d+ s, in which [01] bytes came"));
             }
         } finally {
             for (Socket each : open) {
