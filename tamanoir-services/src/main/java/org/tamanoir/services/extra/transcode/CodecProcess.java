@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A program that gets a flow's bytes at its standard input, and whose standard output is the flow from then on. It runs in
@@ -32,12 +34,15 @@ final class CodecProcess {
     private static final String MARK = "TAMANOIR_CODEC";
     /** Looks for processes that are left, each of which may have begun another one since the look before. */
     private static final int MAX_SWEEPS = 100;
+    /** Between two looks: those that are killed take a moment to end. */
+    private static final long SWEEP_REST_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final Process process;
     private final String mark;
     private final Runnable onChange;
     private final ByteRing input;
     private final ByteRing output;
+    private final CompletableFuture<Void> gone = new CompletableFuture<>();
     private boolean isInputEnded;
     /** The program does not read any more. */
     private boolean isInputClosed;
@@ -142,6 +147,7 @@ final class CodecProcess {
         } finally {
             killLeft();
             end();
+            gone.complete(null);
         }
     }
 
@@ -217,25 +223,37 @@ final class CodecProcess {
         return isEnded && output.bytes() == 0;
     }
 
-    /** Ends it and those that it has begun; what is queued is lost. */
-    void kill() {
-        boolean isOver;
+    /**
+     * Ends it and those that it has begun; what is queued is lost. They are looked for by another thread, which takes it
+     * milliseconds: not by the caller, nor by the thread that reads, which may wait for one of them.
+     *
+     * @return is complete when none is left
+     */
+    CompletableFuture<Void> kill() {
+        boolean isFirst;
         synchronized (this) {
-            isOver = isEnded;
-        }
-        killTree(process.toHandle());
-        if (!isOver) {
-            killLeft();
-        }
-        synchronized (this) {
+            isFirst = !isEnded;
             isEnded = true;
             input.clear();
             output.clear();
             notifyAll();
         }
+        if (isFirst) {
+            begin("end", this::killAll);
+        }
+        return gone;
     }
 
-    /** Kills those that have the mark, whoever their parent is now. Looks at every process of the host, where it has /proc. */
+    private void killAll() {
+        killTree(process.toHandle());
+        killLeft();
+        gone.complete(null);
+    }
+
+    /**
+     * Kills those that have the mark, whoever their parent is now. Looks at every process of the host, where it has /proc:
+     * some ten milliseconds for a hundred of them.
+     */
     private void killLeft() {
         for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
             List<ProcessHandle> left = ProcessHandle.allProcesses()
@@ -245,6 +263,7 @@ final class CodecProcess {
                 return;
             }
             left.forEach(ProcessHandle::destroyForcibly);
+            LockSupport.parkNanos(SWEEP_REST_NS);
         }
     }
 

@@ -238,8 +238,7 @@ final class ProgramMode implements Mode {
         flow.process = null;
         flow.isEnding = false;
         if (process != null) {
-            process.kill();
-            control.ended(process);
+            process.kill().thenRun(() -> control.ended(process));
             control.givePlace();
         }
     }

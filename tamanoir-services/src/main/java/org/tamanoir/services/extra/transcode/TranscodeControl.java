@@ -2,8 +2,10 @@ package org.tamanoir.services.extra.transcode;
 
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.tamanoir.service.ControlHost;
 import org.tamanoir.service.ServiceConfig;
@@ -17,7 +19,11 @@ import org.tamanoir.service.ServiceControl;
  * <p>Thread contract: any threads.
  */
 public final class TranscodeControl implements ServiceControl {
+    /** For processes that have left their parents. */
+    private static final int CLOSE_PATIENCE_MS = 2000;
+
     private final AtomicLong pictureBytes = new AtomicLong();
+    /** Those of which something may be left. */
     private final Set<CodecProcess> processes = ConcurrentHashMap.newKeySet();
     private final AtomicLong places = new AtomicLong();
     private Semaphore decoders = new Semaphore(0);
@@ -83,9 +89,11 @@ public final class TranscodeControl implements ServiceControl {
         throw new IllegalArgumentException("operation: " + operation + ": there is none; change the configuration");
     }
 
-    /** Kills what an instance may have left. */
+    /** Kills what instances may have left, and waits until nothing is: the JVM may end next. */
     @Override
     public void close() {
-        processes.forEach(CodecProcess::kill);
+        CompletableFuture.allOf(processes.stream().map(CodecProcess::kill).toArray(CompletableFuture[]::new))
+                .completeOnTimeout(null, CLOSE_PATIENCE_MS, TimeUnit.MILLISECONDS)
+                .join();
     }
 }

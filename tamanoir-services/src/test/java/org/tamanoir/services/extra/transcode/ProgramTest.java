@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.tamanoir.support.Waiting.eventually;
 
+import com.sun.management.ThreadMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -15,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -184,22 +187,54 @@ class ProgramTest {
         }
     }
 
+    /** A link whose target is text: a program may write no byte to a file, and a pipe would be waited for without a bound. */
+    private Path pids() {
+        return folder.resolve("pids");
+    }
+
+    /** Takes the processes that a script has told, once. */
+    private List<Long> takePids() throws IOException {
+        eventually().until(() -> Files.isSymbolicLink(pids()));
+        String told = Files.readSymbolicLink(pids()).toString();
+        Files.delete(pids());
+        return Stream.of(told.strip().split(" ")).map(Long::valueOf).toList();
+    }
+
     /** Closing an instance kills what it has begun, children too, though it does nothing wrong. */
     @Test
     void noProcessOutlivesItsInstance() throws Exception {
-        Path fifo = folder.resolve("pids");
-        assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor())
-                .isZero();
-        String text = "sleep 1000 & echo $$ $! > " + fifo + "\nwhile :; do sleep 1000; done\n";
+        String text = "sleep 1000 & ln -s \"$$ $!\" " + pids() + "\nwhile :; do sleep 1000; done\n";
         List<Long> pids = new ArrayList<>();
         try (ServiceHarness harness = start(Transport.UDP, config(script(text)))) {
             harness.send(flow(1).build(ByteBuffer.wrap(new byte[] {1})));
-            for (String pid : Files.readString(fifo).strip().split(" ")) {
-                pids.add(Long.parseLong(pid));
-            }
+            pids.addAll(takePids());
             assertThat(pids).hasSize(2).allMatch(ProgramTest::isAlive);
         }
         eventually().untilAsserted(() -> assertThat(pids).noneMatch(ProgramTest::isAlive));
+    }
+
+    /** Reading of one process of the host takes more memory than that; so its own thread does not look at them. */
+    @Test
+    void theServicesThreadDoesNotLookForWhatIsLeft() throws Exception {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        String text = "(sleep 1000 & ln -s $! " + pids() + ")\ncat\n";
+        List<String> command = List.of(script(text).split(" "));
+        List<Long> pids = new ArrayList<>();
+        try {
+            long allocated = 0;
+            for (int i = 0; i < 3; i++) { // The first one links what it calls.
+                CodecProcess process =
+                        CodecProcess.start(command, new CodecProcess.Limits(3600, 1L << 31), 1 << 16, () -> {});
+                pids.addAll(takePids());
+                long before = threads.getCurrentThreadAllocatedBytes();
+                process.kill();
+                allocated = threads.getCurrentThreadAllocatedBytes() - before;
+            }
+            assertThat(allocated).isLessThan(8192);
+            eventually().untilAsserted(() -> assertThat(pids).noneMatch(ProgramTest::isAlive));
+        } finally {
+            pids.forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
+        }
     }
 
     /** A script's children that it leaves behind when its flow ends: they know no parent any more, one no session. */
@@ -207,19 +242,14 @@ class ProgramTest {
     @EnumSource(Transport.class)
     void noChildOutlivesTheFlowThatItWasBegunFor(Transport transport) throws Exception {
         Tiers.require("native", Files.isExecutable(Path.of("/usr/bin/setsid")), "no setsid here");
-        Path fifo = folder.resolve("pids");
-        assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor())
-                .isZero();
         String quiet = " sleep 1000 </dev/null >/dev/null 2>&1 & P=\"$P $!\"\n";
         String text = quiet + "sleep 1000 & P=\"$P $!\"\n" + "nohup" + quiet + "setsid" + quiet
-                + "P=\"$P $(sleep 1000 >/dev/null & echo $!)\"\n" + "echo $P > " + fifo + "\ncat\n";
+                + "P=\"$P $(sleep 1000 >/dev/null & echo $!)\"\n" + "ln -s \"$P\" " + pids() + "\ncat\n";
         List<Long> pids = new ArrayList<>();
         try (ServiceHarness harness = start(transport, config(script(text), "idle-ms", "1000", "timeout-ms", "1000"))) {
             for (int stream = 1; stream <= 2; stream++) {
                 harness.send(flow(stream).build(ByteBuffer.wrap(new byte[] {(byte) stream})));
-                for (String pid : Files.readString(fifo).strip().split(" ")) {
-                    pids.add(Long.parseLong(pid));
-                }
+                pids.addAll(takePids());
             }
             assertThat(pids).hasSize(2 * 5).allMatch(ProgramTest::isAlive);
             if (transport == Transport.TCP) {
