@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.ServiceKey;
@@ -29,6 +30,7 @@ import org.tamanoir.format.FormatSource;
 import org.tamanoir.service.ControlHost;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceControl;
+import org.tamanoir.supervision.ForeignFailure;
 
 /**
  * The controls of services: makes them, calls them and closes them on threads that can be spared, since a control is
@@ -170,11 +172,22 @@ final class Controls {
         try {
             return code.call();
         } catch (Throwable e) {
-            String message = e.getMessage();
-            if (message != null && (e instanceof IllegalArgumentException || e instanceof IOException)) {
-                throw new IllegalArgumentException(message);
+            String refusal = refusal(e);
+            if (refusal != null) {
+                throw new IllegalArgumentException(refusal);
             }
-            throw new IllegalStateException(e.toString());
+            throw new IllegalStateException(ForeignFailure.of(e).toString());
+        }
+    }
+
+    /** Returns what code refuses, in its lines; null if it does not, or throws again where that is read. */
+    private static @Nullable String refusal(Throwable thrown) {
+        try {
+            return thrown instanceof IllegalArgumentException || thrown instanceof IOException
+                    ? thrown.getMessage()
+                    : null;
+        } catch (Throwable unreadable) {
+            return null;
         }
     }
 

@@ -7,7 +7,7 @@ package org.tamanoir.supervision;
  * <p>Thread contract: {@link #of} runs on a thread that can be spared, the service's own or the maker's, unless the
  * failure is the node's; a ForeignFailure can be read by any.
  */
-final class ForeignFailure extends Exception {
+public final class ForeignFailure extends Exception {
     /** Of the text, in characters. */
     static final int MAX_LENGTH = 500;
 
@@ -27,7 +27,7 @@ final class ForeignFailure extends Exception {
     }
 
     /** Reads a failure; what cannot be read of it is left out, but for the name of its class. */
-    static ForeignFailure of(Throwable failure) {
+    public static ForeignFailure of(Throwable failure) {
         if (failure instanceof ForeignFailure known) {
             return known;
         }

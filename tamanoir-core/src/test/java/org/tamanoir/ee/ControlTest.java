@@ -208,6 +208,35 @@ class ControlTest extends TcpNodeTesting {
         }
     }
 
+    /** Whose text throws what has such a text: whoever reads any of it runs its code. */
+    private static final class Unreadable extends IllegalArgumentException {
+        private static final long serialVersionUID = 1;
+        private final List<Thread> readers;
+
+        Unreadable(List<Thread> readers) {
+            this.readers = readers;
+        }
+
+        @Override
+        public String getMessage() {
+            readers.add(Thread.currentThread());
+            throw this;
+        }
+    }
+
+    @Test
+    void whatThrowsAgainWhereItIsReadIsReadByNobodyElse() throws Exception {
+        List<Thread> readers = Collections.synchronizedList(new ArrayList<>());
+        ServiceDefinition told = define(Noting::new);
+        TestNode node = node(told);
+        assertThatThrownBy(() -> node.environment.control(told, control -> {
+                    throw new Unreadable(readers);
+                }))
+                .isExactlyInstanceOf(IllegalStateException.class)
+                .hasMessage("it failed: " + Unreadable.class.getName());
+        assertThat(readers).isNotEmpty().doesNotContain(Thread.currentThread());
+    }
+
     @Test
     void aServiceWithoutControlIsToldWhatIsMissing() throws Exception {
         TestSink sink = sink();
