@@ -162,8 +162,16 @@ public final class LoadedService implements AutoCloseable {
             throw new CodeRefusedException(
                     Refusal.NOT_A_SERVICE,
                     label + ": " + OneLine.quoted(name) + " gets no checkpoints: "
-                            + OneLine.quoted(String.valueOf(e.getMessage()))
-                            + "; compile it anew, or let it run without by 'deploy.checkpoints: preferred'");
+                            + OneLine.quoted(String.valueOf(e.getMessage())) + "; compile it anew"
+                            + (isReadable(file) ? ", or let it run without by 'deploy.checkpoints: preferred'" : ""));
+        }
+    }
+
+    private static boolean isReadable(byte[] file) {
+        try {
+            return Checkpoints.plain(file).length > 0;
+        } catch (UnfitClassException e) {
+            return false;
         }
     }
 

@@ -118,19 +118,22 @@ final class ServiceClassLoader extends ClassLoader {
     /** Returns what is defined: what was read of the class file, so that the JVM sees nothing else. */
     private byte[] withCheckpoints(String name, byte[] bytes) {
         try {
-            if (checkpoints != CheckpointPolicy.OFF) {
-                return Checkpoints.put(bytes);
-            }
+            return checkpoints == CheckpointPolicy.OFF ? plain(name, bytes) : Checkpoints.put(bytes);
         } catch (UnfitClassException e) {
             if (checkpoints == CheckpointPolicy.REQUIRED) {
                 throw new ClassFormatError("class " + name + " gets no checkpoints: " + e.getMessage());
             }
+            byte[] plain = plain(name, bytes);
             LOG.warn(
                     "{}: class {} gets no checkpoints: {}; where it does not return it cannot be stopped",
                     label,
                     OneLine.quoted(name),
                     OneLine.quoted(String.valueOf(e.getMessage())));
+            return plain;
         }
+    }
+
+    private static byte[] plain(String name, byte[] bytes) {
         try {
             return Checkpoints.plain(bytes);
         } catch (UnfitClassException e) {

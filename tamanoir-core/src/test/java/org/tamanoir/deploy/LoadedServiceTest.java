@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.lang.management.ClassLoadingMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
@@ -23,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.support.Seeds;
@@ -454,6 +458,30 @@ class LoadedServiceTest {
     void aClassThatGetsNoCheckpointsRunsWithoutWhereThatIsAllowed(CheckpointPolicy policy) throws Exception {
         try (LoadedService loaded = LoadedService.load(TestJars.code(unfit(), FOO, "1.0"), UNPACKED, policy)) {
             assertThat(loaded.factory().get().getClass().getName()).isEqualTo(FOO);
+        }
+    }
+
+    /** Of a class that is refused the log does not say that it runs. */
+    @ParameterizedTest
+    @EnumSource(CheckpointPolicy.class)
+    void aClassFileOfAnUnknownVersionIsRefusedAlways(CheckpointPolicy policy) throws Exception {
+        TreeMap<String, byte[]> entries = TestJars.entries(dir, Map.of(FOO, TestJars.forwarder(FOO, "")));
+        byte[] file = Objects.requireNonNull(entries.get("org/example/Foo.class")).clone();
+        file[7] = (byte) 200; // The major version's low byte.
+        entries.put("org/example/Foo.class", file);
+        ServicePackage code = TestJars.code(TestJars.zip(dir, "new", entries), FOO, "1.0");
+        Logger log = (Logger) LoggerFactory.getLogger(ServiceClassLoader.class);
+        ListAppender<ILoggingEvent> said = new ListAppender<>();
+        said.start();
+        log.addAppender(said);
+        try {
+            assertThatThrownBy(() -> LoadedService.load(code, UNPACKED, policy))
+                    .isInstanceOf(CodeRefusedException.class)
+                    .hasMessageContaining("Unsupported class file major version 200")
+                    .hasMessageNotContaining("preferred");
+            assertThat(said.list).isEmpty();
+        } finally {
+            log.detachAppender(said);
         }
     }
 }
