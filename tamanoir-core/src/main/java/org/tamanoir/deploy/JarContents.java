@@ -30,15 +30,15 @@ record JarContents(Map<String, byte[]> entries) {
      *
      * @param label of the jar, for messages
      * @param maxUnpackedBytes the most that all entries together may unpack to, with their names
-     * @param reading where memory for them is to be had
+     * @param memory what they are taken of
      * @throws CodeRefusedException {@link Refusal#MALFORMED} or {@link Refusal#TOO_LARGE}
      */
-    static JarContents of(byte[] jar, String label, long maxUnpackedBytes, JarReading reading)
+    static JarContents of(byte[] jar, String label, long maxUnpackedBytes, JarMemory memory)
             throws CodeRefusedException {
         Map<String, byte[]> entries = new HashMap<>();
         try {
             List<Integer> sizes = sizes(jar, label, maxUnpackedBytes);
-            reading.require(sizes.stream().mapToLong(each -> each).sum(), label, "what it unpacks to");
+            memory.take(sizes.stream().mapToLong(each -> each).sum(), label, "what it unpacks to");
             try (ZipInputStream zip = open(jar)) {
                 for (int size : sizes) {
                     String name = Objects.requireNonNull(zip.getNextEntry()).getName();

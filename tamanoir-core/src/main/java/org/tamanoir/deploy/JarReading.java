@@ -5,8 +5,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * Reads jars, which are a stranger's: one at a time, in {@linkplain #SHARE half} of the memory that is free, so that packets
- * have the rest meanwhile. What the JVM throws while it reads, links or inspects what a jar brings is the jar's fault.
+ * Reads jars, which are a stranger's: one at a time, in {@linkplain JarMemory a part} of the memory that is free, so that
+ * packets have the rest meanwhile. What the JVM throws while it reads, links or inspects what a jar brings is the jar's fault.
  *
  * <p>Thread contract: any thread; waits for those that read a jar before.
  */
@@ -14,7 +14,6 @@ final class JarReading {
     /** Of the heap of this process. */
     static final JarReading IN_HEAP = new JarReading(JarReading::freeBytes, System::gc);
 
-    private static final int SHARE = 2;
     /** Characters of what was thrown that a refusal tells; a verifier tells pages. */
     private static final int MAX_TOLD = 300;
 
@@ -22,15 +21,17 @@ final class JarReading {
     private final LongSupplier freeBytes;
     private final Runnable collector;
 
-    /** What reads a jar, or one thing of it. */
+    /** What reads a jar. */
+    interface JarReader<T> {
+        T read(JarMemory memory) throws CodeRefusedException;
+    }
+
+    /** What reads one thing of a jar. */
     interface Reader<T> {
         T read() throws CodeRefusedException;
     }
 
-    /**
-     * @param freeBytes returns what is free, garbage not counted
-     * @param collector makes garbage free
-     */
+    /** @param freeBytes and {@code collector}: see {@link JarMemory} */
     JarReading(LongSupplier freeBytes, Runnable collector) {
         this.freeBytes = freeBytes;
         this.collector = collector;
@@ -42,32 +43,12 @@ final class JarReading {
     }
 
     /** Has a jar read when no other one is being read. */
-    <T> T read(String label, Reader<T> reader) throws CodeRefusedException {
+    <T> T read(String label, JarReader<T> reader) throws CodeRefusedException {
         lock.lock();
         try {
-            return blaming(label, "it", reader);
+            return blaming(label, "it", () -> reader.read(new JarMemory(freeBytes, collector)));
         } finally {
             lock.unlock();
-        }
-    }
-
-    /**
-     * Passes if there is memory for something. Has garbage collected before it refuses: a refusal is remembered, so that is
-     * seldom.
-     *
-     * @param what for the message: what wants it
-     * @throws CodeRefusedException {@link Refusal#TOO_LARGE}
-     */
-    void require(long bytes, String label, String what) throws CodeRefusedException {
-        if (bytes > freeBytes.getAsLong() / SHARE) {
-            collector.run();
-        }
-        long mostBytes = freeBytes.getAsLong() / SHARE;
-        if (bytes > mostBytes) {
-            throw new CodeRefusedException(
-                    Refusal.TOO_LARGE,
-                    label + ": " + what + " takes " + bytes + " bytes of memory, and a jar gets " + mostBytes
-                            + ", half of what is free; make it smaller, or give this program more (-Xmx)");
         }
     }
 

@@ -74,10 +74,10 @@ public final class LoadedService implements AutoCloseable {
                     "its levels " + manifest.levels() + " lack " + Manifest.JVM
                             + ", where every service says what other levels do");
         }
-        return reading.read(label, () -> {
-            reading.require(manifest.jarBytes(), label, "its jar");
-            JarContents jar = JarContents.of(verified(code), label, maxUnpackedBytes, reading);
-            reading.require(Checkpoints.memory(jar.largestClassBytes()), label, "its largest class");
+        return reading.read(label, memory -> {
+            memory.take(manifest.jarBytes(), label, "its jar");
+            JarContents jar = JarContents.of(verified(code), label, maxUnpackedBytes, memory);
+            memory.take(Checkpoints.memory(jar.largestClassBytes()), label, "its largest class");
             if (checkpoints == CheckpointPolicy.REQUIRED) {
                 requireCheckpoints(jar, label);
             }

@@ -58,9 +58,9 @@ public record ServiceJar(
 
     static ServiceJar inspect(byte[] bytes, String label, long maxUnpackedBytes) throws CodeRefusedException {
         JarReading reading = JarReading.IN_HEAP;
-        return reading.read(label, () -> {
-            JarContents jar = JarContents.of(bytes, label, maxUnpackedBytes, reading);
-            reading.require(Checkpoints.memory(jar.largestClassBytes()), label, "its largest class");
+        return reading.read(label, memory -> {
+            JarContents jar = JarContents.of(bytes, label, maxUnpackedBytes, memory);
+            memory.take(Checkpoints.memory(jar.largestClassBytes()), label, "its largest class");
             return inspect(bytes, label, jar);
         });
     }

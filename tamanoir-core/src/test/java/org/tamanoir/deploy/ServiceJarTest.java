@@ -194,7 +194,7 @@ class ServiceJarTest {
             zip.write(plain);
         }
         byte[] bytes = out.toByteArray();
-        assertThat(JarContents.of(bytes, "x", LIMIT, JarReading.IN_HEAP)
+        assertThat(JarContents.of(bytes, "x", LIMIT, new JarMemory(() -> Long.MAX_VALUE, () -> {}))
                         .entries()
                         .get("a.txt"))
                 .isEqualTo(plain);
