@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
@@ -286,9 +287,15 @@ public final class CodeFetcher implements AutoCloseable {
      * Opens what was fetched, now or earlier, as {@link LoadedService} says, within today's bound of what a jar unpacks to.
      *
      * @throws CodeRefusedException as {@link LoadedService#load}
+     * @throws CodeUnavailableException if others were read for {@code totalTimeout}
      */
-    public LoadedService load(ServicePackage code) throws CodeRefusedException {
-        return LoadedService.load(code, settings.maxUnpackedBytes(), settings.checkpoints());
+    public LoadedService load(ServicePackage code) throws CodeRefusedException, CodeUnavailableException {
+        long deadlineNs = System.nanoTime() + settings.totalTimeout().toNanos();
+        try {
+            return LoadedService.load(code, settings.maxUnpackedBytes(), settings.checkpoints(), deadlineNs);
+        } catch (TimeoutException e) {
+            throw new CodeUnavailableException(String.valueOf(e.getMessage()), false);
+        }
     }
 
     /** Ends the fetches that run; they fail. */

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -131,10 +132,13 @@ final class CodeRetrieval {
             LoadedService.load(
                             new ServicePackage(manifest, null, jar, source.toString()),
                             settings.maxUnpackedBytes(),
-                            settings.checkpoints())
+                            settings.checkpoints(),
+                            deadlineNs)
                     .close();
             trust.get().verify(bytes, signature); // The download took its time: it may be revoked since.
             return cache.put(manifest, bytes, signature, jar, bare, source.toString());
+        } catch (TimeoutException e) {
+            throw new SourceException("gave the jar, but " + e.getMessage(), false);
         } catch (IOException e) {
             throw new LocalException(e);
         } finally {

@@ -1,5 +1,7 @@
 package org.tamanoir.deploy;
 
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -8,7 +10,7 @@ import java.util.function.LongSupplier;
  * Reads jars, which are a stranger's: one at a time, in {@linkplain JarMemory a part} of the memory that is free, so that
  * packets have the rest meanwhile. What the JVM throws while it reads, links or inspects what a jar brings is the jar's fault.
  *
- * <p>Thread contract: any thread; waits for those that read a jar before.
+ * <p>Thread contract: any thread; waits for those that read a jar before, until a deadline.
  */
 final class JarReading {
     /** Of the heap of this process. */
@@ -42,9 +44,22 @@ final class JarReading {
         return heap.maxMemory() - heap.totalMemory() + heap.freeMemory();
     }
 
-    /** Has a jar read when no other one is being read. */
-    <T> T read(String label, JarReader<T> reader) throws CodeRefusedException {
-        lock.lock();
+    /**
+     * Has a jar read when no other one is being read.
+     *
+     * @param deadlineNs when it must have begun, as of {@link System#nanoTime}
+     * @throws TimeoutException in one line, when others were read until then, or this thread was interrupted, which it stays
+     */
+    <T> T read(String label, long deadlineNs, JarReader<T> reader) throws CodeRefusedException, TimeoutException {
+        boolean isMine = false;
+        try {
+            isMine = lock.tryLock(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (!isMine) {
+            throw new TimeoutException(label + " was not read in time: other jars were being read; ask again");
+        }
         try {
             return blaming(label, "it", () -> reader.read(new JarMemory(freeBytes, collector)));
         } finally {

@@ -9,11 +9,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.preemption.Checkpoints;
 import org.tamanoir.preemption.ClassAnnotations;
+import org.tamanoir.preemption.ProofEffort;
 import org.tamanoir.preemption.UnfitClassException;
 import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.ControlledBy;
@@ -54,18 +56,25 @@ public final class LoadedService implements AutoCloseable {
      *
      * @param maxUnpackedBytes the most that all entries of the jar together may unpack to
      * @param checkpoints whether its classes get any
+     * @param deadlineNs until when it waits for jars that are read before, as of {@link System#nanoTime}
+     * @throws TimeoutException in one line, if it was not read
      * @throws CodeRefusedException {@link Refusal#NOT_A_SERVICE}, {@link Refusal#WRONG_DIGEST},
      *     {@link Refusal#MALFORMED} or {@link Refusal#TOO_LARGE}
      */
-    static LoadedService load(ServicePackage code, long maxUnpackedBytes, CheckpointPolicy checkpoints)
-            throws CodeRefusedException {
-        return load(code, maxUnpackedBytes, checkpoints, JarReading.IN_HEAP);
+    static LoadedService load(
+            ServicePackage code, long maxUnpackedBytes, CheckpointPolicy checkpoints, long deadlineNs)
+            throws CodeRefusedException, TimeoutException {
+        return load(code, maxUnpackedBytes, checkpoints, deadlineNs, JarReading.IN_HEAP);
     }
 
     /** Does the same in other memory. */
     static LoadedService load(
-            ServicePackage code, long maxUnpackedBytes, CheckpointPolicy checkpoints, JarReading reading)
-            throws CodeRefusedException {
+            ServicePackage code,
+            long maxUnpackedBytes,
+            CheckpointPolicy checkpoints,
+            long deadlineNs,
+            JarReading reading)
+            throws CodeRefusedException, TimeoutException {
         Manifest manifest = code.manifest();
         String label = manifest.id().toString();
         if (!manifest.levels().contains(Manifest.JVM)) {
@@ -74,7 +83,7 @@ public final class LoadedService implements AutoCloseable {
                     "its levels " + manifest.levels() + " lack " + Manifest.JVM
                             + ", where every service says what other levels do");
         }
-        return reading.read(label, memory -> {
+        return reading.read(label, deadlineNs, memory -> {
             memory.take(manifest.jarBytes(), label, "its jar");
             JarContents jar = JarContents.of(verified(code), label, maxUnpackedBytes, memory);
             memory.take(Checkpoints.memory(jar.largestClassBytes()), label, "its largest class");
@@ -147,17 +156,19 @@ public final class LoadedService implements AutoCloseable {
 
     /** Refuses a jar before any of its code runs, though its classes are loaded when they are wanted. */
     private static void requireCheckpoints(JarContents jar, String label) throws CodeRefusedException {
+        ProofEffort effort = new ProofEffort();
         for (Map.Entry<String, byte[]> entry : jar.entries().entrySet()) {
             String name = entry.getKey();
             if (ServiceJar.isClass(name) && ServiceClassLoader.defines(name)) {
-                JarReading.blaming(label, OneLine.quoted(name), () -> withCheckpoints(label, name, entry.getValue()));
+                JarReading.blaming(label, OneLine.quoted(name), () -> withCheckpoints(label, name, entry.getValue(), effort));
             }
         }
     }
 
-    private static byte[] withCheckpoints(String label, String name, byte[] file) throws CodeRefusedException {
+    private static byte[] withCheckpoints(String label, String name, byte[] file, ProofEffort effort)
+            throws CodeRefusedException {
         try {
-            return Checkpoints.put(file);
+            return Checkpoints.put(file, effort);
         } catch (UnfitClassException e) {
             throw new CodeRefusedException(
                     Refusal.NOT_A_SERVICE,

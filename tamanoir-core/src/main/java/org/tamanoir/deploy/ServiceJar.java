@@ -5,11 +5,13 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeoutException;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +42,9 @@ public record ServiceJar(
     static final int MAX_MAJOR = 44 + Runtime.version().feature();
 
     private static final int MAJOR_AT = 6;
+    /** For jars that are read before; a jar takes some seconds at most. */
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
     private static final String CLASS = ".class";
     private static final Attributes.Name MAIN = new Attributes.Name("Tamanoir-Service");
     private static final Attributes.Name DESCRIPTION = new Attributes.Name("Tamanoir-Description");
@@ -57,12 +62,16 @@ public record ServiceJar(
     }
 
     static ServiceJar inspect(byte[] bytes, String label, long maxUnpackedBytes) throws CodeRefusedException {
-        JarReading reading = JarReading.IN_HEAP;
-        return reading.read(label, memory -> {
-            JarContents jar = JarContents.of(bytes, label, maxUnpackedBytes, memory);
-            memory.take(Checkpoints.memory(jar.largestClassBytes()), label, "its largest class");
-            return inspect(bytes, label, jar);
-        });
+        long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
+        try {
+            return JarReading.IN_HEAP.read(label, deadlineNs, memory -> {
+                JarContents jar = JarContents.of(bytes, label, maxUnpackedBytes, memory);
+                memory.take(Checkpoints.memory(jar.largestClassBytes()), label, "its largest class");
+                return inspect(bytes, label, jar);
+            });
+        } catch (TimeoutException e) {
+            throw new CodeRefusedException(Refusal.NOT_A_SERVICE, String.valueOf(e.getMessage()));
+        }
     }
 
     private static ServiceJar inspect(byte[] bytes, String label, JarContents jar) throws CodeRefusedException {

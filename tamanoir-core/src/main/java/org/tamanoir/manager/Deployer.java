@@ -221,7 +221,7 @@ final class Deployer {
         return service;
     }
 
-    private DeployedVersion load(ServicePackage code) throws CodeRefusedException {
+    private DeployedVersion load(ServicePackage code) throws CodeRefusedException, CodeUnavailableException {
         ServiceId id = code.manifest().id();
         DeploymentConfig.ServiceSettings settings = from.settings().apply(id);
         ServiceLimits limits = settings.limits().and(code.manifest().limits());

@@ -138,7 +138,17 @@ public final class Checkpoints {
      * @throws UnfitClassException if it cannot get them
      */
     public static byte[] put(byte[] classFile) throws UnfitClassException {
-        return rewritten(classFile, Methods::new, ClassReader.EXPAND_FRAMES);
+        return put(classFile, new ProofEffort());
+    }
+
+    /**
+     * Returns a class file of a jar with checkpoints.
+     *
+     * @param effort for all that is read of the jar
+     * @throws UnfitClassException if it cannot get them, or has taken more than the effort
+     */
+    public static byte[] put(byte[] classFile, ProofEffort effort) throws UnfitClassException {
+        return rewritten(classFile, writer -> new Methods(writer, effort), ClassReader.EXPAND_FRAMES);
     }
 
     /**
@@ -176,10 +186,12 @@ public final class Checkpoints {
 
     /** Passes a class on with checkpoints in its methods, one after the other. */
     private static final class Methods extends ClassVisitor {
+        private final ProofEffort effort;
         private boolean hasFrames;
 
-        Methods(ClassWriter to) {
+        Methods(ClassWriter to, ProofEffort effort) {
             super(Opcodes.ASM9, to);
+            this.effort = effort;
         }
 
         @Override
@@ -220,7 +232,7 @@ public final class Checkpoints {
                     if (name.equals("finalize") && descriptor.equals("()V")) {
                         empty(this);
                     } else {
-                        new Checkpoints(this, hasFrames).put();
+                        new Checkpoints(this, hasFrames).put(effort);
                     }
                     accept(to);
                 }
@@ -240,7 +252,7 @@ public final class Checkpoints {
         }
     }
 
-    private void put() {
+    private void put(ProofEffort effort) {
         long variables = method.maxLocals + method.maxStack;
         if (variables * code.size() > MAX_STATES) {
             throw unfit("has " + variables + " variables at " + code.size() + " instructions, more than " + MAX_STATES
@@ -278,6 +290,7 @@ public final class Checkpoints {
         }
         code.insert(entry);
         ControlFlow flow = new ControlFlow(method);
+        effort.take(method.name, flow.steps());
         if (!new StopProof(flow, polls, counted).holds()) {
             throw unfit("has exception handlers that cover themselves or each other, so that it goes round by throwing,"
                     + " as no compiler of Java makes it");

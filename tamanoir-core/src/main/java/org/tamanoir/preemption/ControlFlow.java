@@ -44,6 +44,8 @@ final class ControlFlow {
     /** Of each piece the handlers that cover it, in the order in which the JVM asks them. */
     private final int[][] covers;
 
+    private int pairs;
+
     /**
      * Looks at a method, which is not to be changed meanwhile.
      *
@@ -63,7 +65,6 @@ final class ControlFlow {
 
     private int[][] covers(String method) {
         IntStream.Builder[] all = new IntStream.Builder[pieces.length];
-        int pairs = 0;
         for (int i = 0; i < blocks.size(); i++) {
             int end = piece(blocks.get(i).end);
             for (int piece = piece(blocks.get(i).start); piece < end; piece++) {
@@ -97,6 +98,25 @@ final class ControlFlow {
     /** Returns the number of nodes. */
     int size() {
         return code.size() + pieces.length;
+    }
+
+    /**
+     * Returns the most steps that proofs take: each node passes on what is known of it once, and again for each monitor that
+     * is entered or left.
+     */
+    long steps() {
+        long nodes = size() + pairs;
+        long monitors = 0;
+        for (AbstractInsnNode each : code) {
+            int opcode = each.getOpcode();
+            monitors += opcode == Opcodes.MONITORENTER || opcode == Opcodes.MONITOREXIT ? 1 : 0;
+            if (each instanceof TableSwitchInsnNode choice) {
+                nodes += choice.labels.size();
+            } else if (each instanceof LookupSwitchInsnNode choice) {
+                nodes += choice.labels.size();
+            }
+        }
+        return nodes * (1 + monitors);
     }
 
     boolean isInstruction(int node) {

@@ -10,6 +10,7 @@ import java.lang.annotation.ElementType;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -17,7 +18,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -38,6 +42,7 @@ import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.ControlledBy;
 import org.tamanoir.support.Seeds;
+import org.tamanoir.support.Waiting;
 
 /** Jars that have the JVM throw while it reads them: refused for a reason, as the jar's fault. */
 class JarFaultsTest implements Opcodes {
@@ -63,7 +68,7 @@ class JarFaultsTest implements Opcodes {
 
     private static CodeRefusedException refusal(ServicePackage code, CheckpointPolicy policy) {
         CodeRefusedException refused =
-                catchThrowableOfType(CodeRefusedException.class, () -> LoadedService.load(code, UNPACKED, policy));
+                catchThrowableOfType(CodeRefusedException.class, () -> TestJars.load(code, UNPACKED, policy));
         assertThat(refused).isNotNull().hasMessageStartingWith(FOO + ":1.0: ").hasMessageNotContaining("\n");
         return refused;
     }
@@ -268,7 +273,7 @@ class JarFaultsTest implements Opcodes {
         writer.visitAnnotation("Lorg/example/Evil;", true).visitEnd();
         entries.put(FILE, writer.toByteArray());
         entries.put("org/example/Evil.class", evil.toByteArray());
-        try (LoadedService loaded = LoadedService.load(code(entries), UNPACKED, CheckpointPolicy.REQUIRED)) {
+        try (LoadedService loaded = TestJars.load(code(entries), UNPACKED, CheckpointPolicy.REQUIRED)) {
             assertThat(loaded.sizes()).isNotNull();
             assertThat(System.getProperty(RAN)).isNull();
         } finally {
@@ -366,7 +371,7 @@ class JarFaultsTest implements Opcodes {
             CheckpointPolicy policy = CheckpointPolicy.values()[random.nextInt(3)];
             ServicePackage code = code(entries);
             try {
-                LoadedService.load(code, UNPACKED, policy).close();
+                TestJars.load(code, UNPACKED, policy).close();
                 loads.incrementAndGet();
             } catch (CodeRefusedException e) {
                 assertThat(e).hasMessageStartingWith(FOO + ":1.0: ").hasMessageNotContaining("\n");
@@ -395,6 +400,83 @@ class JarFaultsTest implements Opcodes {
         return made;
     }
 
+    // ---- time -------------------------------------------------------------------------------------------------------
+
+    /** Others wait no longer than they may, and are not refused for it. */
+    @Test
+    void whoseTimeIsOverDoesNotWaitForAnotherJar() throws Exception {
+        ServicePackage code = code(entries(""));
+        JarReading reading = new JarReading(() -> Long.MAX_VALUE, () -> {});
+        long beganNs = System.nanoTime();
+        CompletableFuture<Void> waits = new CompletableFuture<>();
+        CompletableFuture<String> first = new CompletableFuture<>();
+        CompletableFuture<String> read = Waiting.async(() -> reading.read("first", beganNs, memory -> {
+            first.complete("is read");
+            waits.join();
+            return "was read";
+        }));
+        assertThat(first.get(PATIENCE_S, TimeUnit.SECONDS)).isEqualTo("is read");
+        CompletableFuture<LoadedService> second = Waiting.async(
+                () -> LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED, beganNs, reading));
+        try {
+            assertThat(second)
+                    .failsWithin(Duration.ofSeconds(PATIENCE_S))
+                    .withThrowableOfType(ExecutionException.class)
+                    .havingCause()
+                    .isInstanceOf(TimeoutException.class)
+                    .withMessage(FOO + ":1.0 was not read in time: other jars were being read; ask again");
+        } finally {
+            waits.complete(null);
+        }
+        assertThat(read.get(PATIENCE_S, TimeUnit.SECONDS)).isEqualTo("was read");
+        LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED, beganNs, reading).close();
+    }
+
+    /** Each class is allowed; a jar of them would take long, while others wait. */
+    @Test
+    void manyClassesThatTakeLongToProveAreRefused() throws Exception {
+        TreeMap<String, byte[]> entries = entries("");
+        for (int i = 0; i < 60; i++) {
+            entries.put("Long" + i + ".class", longToProve("Long" + i));
+        }
+        CodeRefusedException refused = refusal(code(entries), CheckpointPolicy.REQUIRED);
+        assertThat(refused.refusal()).isEqualTo(Refusal.NOT_A_SERVICE);
+        assertThat(refused).hasMessageContaining("method run and those before it take more than ");
+    }
+
+    /** One method: handlers that cover pieces of code within each other, and monitors. */
+    private static byte[] longToProve(String name) {
+        ClassWriter type = new ClassWriter(ClassWriter.COMPUTE_MAXS);
+        type.visit(V1_5, ACC_PUBLIC, name, null, "java/lang/Object", null);
+        MethodVisitor m = type.visitMethod(ACC_PUBLIC | ACC_STATIC, "run", "()V", null, null);
+        m.visitCode();
+        Label end = new Label();
+        Label caught = new Label();
+        for (int i = 0; i < 1000; i++) {
+            Label start = new Label();
+            m.visitTryCatchBlock(start, end, caught, "java/lang/Exception");
+            m.visitLabel(start);
+            m.visitInsn(NOP);
+        }
+        for (int i = 0; i < 3; i++) {
+            m.visitLdcInsn("monitor");
+            m.visitInsn(DUP);
+            m.visitVarInsn(ASTORE, 0);
+            m.visitInsn(MONITORENTER);
+            m.visitVarInsn(ALOAD, 0);
+            m.visitInsn(MONITOREXIT);
+        }
+        m.visitInsn(RETURN);
+        m.visitLabel(end);
+        m.visitLabel(caught);
+        m.visitInsn(POP);
+        m.visitInsn(RETURN);
+        m.visitMaxs(0, 0);
+        m.visitEnd();
+        type.visitEnd();
+        return type.toByteArray();
+    }
+
     // ---- memory -----------------------------------------------------------------------------------------------------
 
     @ParameterizedTest
@@ -406,7 +488,7 @@ class JarFaultsTest implements Opcodes {
         entries.put("zeros", new byte[6_000_000]);
         CodeRefusedException refused = catchThrowableOfType(
                 CodeRefusedException.class,
-                () -> LoadedService.load(code(entries), UNPACKED, CheckpointPolicy.REQUIRED, reading));
+                () -> TestJars.load(code(entries), UNPACKED, CheckpointPolicy.REQUIRED, reading));
         assertThat(refused.refusal()).isEqualTo(Refusal.TOO_LARGE);
         assertThat(refused).hasMessageContaining("and a jar gets ").hasMessageContaining(", half of what is free");
         assertThat(collected).hasValue(1);
@@ -424,7 +506,7 @@ class JarFaultsTest implements Opcodes {
         entries.put("noise", noise);
         CodeRefusedException refused = catchThrowableOfType(
                 CodeRefusedException.class,
-                () -> LoadedService.load(code(entries), UNPACKED, CheckpointPolicy.REQUIRED, reading));
+                () -> TestJars.load(code(entries), UNPACKED, CheckpointPolicy.REQUIRED, reading));
         assertThat(refused).isNotNull().hasMessageContaining("with what was read before");
         assertThat(refused.refusal()).isEqualTo(Refusal.TOO_LARGE);
         assertThat(collected).hasValue(1);
@@ -439,7 +521,7 @@ class JarFaultsTest implements Opcodes {
             collected.incrementAndGet();
             freeBytes.set(100_000_000);
         });
-        LoadedService.load(code(entries("")), UNPACKED, CheckpointPolicy.REQUIRED, reading)
+        TestJars.load(code(entries("")), UNPACKED, CheckpointPolicy.REQUIRED, reading)
                 .close();
         assertThat(collected).hasValue(1);
     }
@@ -466,7 +548,7 @@ class JarFaultsTest implements Opcodes {
         public static void main(String[] jars) throws IOException {
             for (String jar : jars) {
                 try {
-                    LoadedService.load(TestJars.code(Path.of(jar), FOO, "1.0"), 256 << 20, CheckpointPolicy.REQUIRED);
+                    TestJars.load(TestJars.code(Path.of(jar), FOO, "1.0"), 256 << 20, CheckpointPolicy.REQUIRED);
                     System.out.println("loaded");
                 } catch (CodeRefusedException e) {
                     System.out.println(e.refusal());
@@ -484,7 +566,7 @@ class JarFaultsTest implements Opcodes {
         TreeMap<String, byte[]> large = entries("");
         large.put("Large.class", largeClass(120));
         TreeMap<String, byte[]> several = entries("");
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 3; i++) {
             several.put("Large" + i + ".class", largeClass(3));
         }
         List<String> command = new ArrayList<>(List.of(

@@ -154,7 +154,7 @@ class LoadedServiceTest {
         Path jar = TestJars.jar(dir, sources);
         assertThat(ServiceJar.inspect(jar, 1 << 20).services()).containsExactly(monitor);
         try (LoadedService loaded =
-                LoadedService.load(TestJars.code(jar, monitor, "1.0"), UNPACKED, CheckpointPolicy.REQUIRED)) {
+                TestJars.load(TestJars.code(jar, monitor, "1.0"), UNPACKED, CheckpointPolicy.REQUIRED)) {
             Service made = loaded.factory().get();
             ClassLoader own = made.getClass().getClassLoader();
             assertThat(made.getName()).isEqualTo("x");
@@ -174,7 +174,7 @@ class LoadedServiceTest {
         byte[] bytes = Objects.requireNonNull(TestJars.entries(dir, source).get("jovax/sql/DataSource.class"));
         String renamed = new String(bytes, StandardCharsets.ISO_8859_1).replace("jovax", "javax");
         entries.put("javax/sql/DataSource.class", renamed.getBytes(StandardCharsets.ISO_8859_1));
-        try (LoadedService loaded = LoadedService.load(
+        try (LoadedService loaded = TestJars.load(
                 TestJars.code(TestJars.zip(dir, "own", entries), FOO, "1.0"), UNPACKED, CheckpointPolicy.REQUIRED)) {
             ClassLoader own = loaded.factory().get().getClass().getClassLoader();
             assertThat(own.loadClass("java.util.List")).isSameAs(List.class);
@@ -188,7 +188,7 @@ class LoadedServiceTest {
         byte[] text = "words".getBytes(StandardCharsets.UTF_8);
         entries.put("org/example/a b#?%+\u00e9.txt", text);
         entries.put("org/example/other.txt", new byte[0]);
-        try (LoadedService loaded = LoadedService.load(
+        try (LoadedService loaded = TestJars.load(
                 TestJars.code(TestJars.zip(dir, "words", entries), FOO, "1.0"), UNPACKED, CheckpointPolicy.REQUIRED)) {
             Class<?> type = loaded.factory().get().getClass();
             var url = Objects.requireNonNull(type.getResource("a b#?%+\u00e9.txt"));
@@ -230,7 +230,7 @@ class LoadedServiceTest {
         String members = "public static class Later extends Foo {}";
         Path jar = TestJars.jar(dir, FOO, TestJars.forwarder(FOO, members));
         try (LoadedService loaded =
-                LoadedService.load(TestJars.code(jar, FOO, "1.0"), UNPACKED, CheckpointPolicy.REQUIRED)) {
+                TestJars.load(TestJars.code(jar, FOO, "1.0"), UNPACKED, CheckpointPolicy.REQUIRED)) {
             Files.write(jar, new byte[] {1});
             Class<?> type = loaded.factory().get().getClass();
             assertThat(type.getClassLoader().loadClass(FOO + "$Later")).isNotNull();
@@ -381,11 +381,11 @@ class LoadedServiceTest {
     }
 
     private static LoadedService cycles(ServicePackage code, int count) throws CodeRefusedException {
-        LoadedService loaded = LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED);
+        LoadedService loaded = TestJars.load(code, UNPACKED, CheckpointPolicy.REQUIRED);
         for (int i = 0; i < count; i++) {
             makeOne(loaded);
             loaded.close();
-            loaded = LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED);
+            loaded = TestJars.load(code, UNPACKED, CheckpointPolicy.REQUIRED);
         }
         loaded.close();
         return loaded;
@@ -412,7 +412,7 @@ class LoadedServiceTest {
         ServicePackage code = TestJars.code(TestJars.jar(dir, FOO, TestJars.forwarder(FOO, "")), FOO, "1.0");
 
         CodeRefusedException refused = catchThrowableOfType(
-                CodeRefusedException.class, () -> LoadedService.load(code, 100, CheckpointPolicy.REQUIRED));
+                CodeRefusedException.class, () -> TestJars.load(code, 100, CheckpointPolicy.REQUIRED));
 
         assertThat(refused.refusal()).isEqualTo(Refusal.TOO_LARGE);
     }
@@ -422,13 +422,13 @@ class LoadedServiceTest {
     }
 
     private LoadedService load(String source, String version) throws Exception {
-        return LoadedService.load(
+        return TestJars.load(
                 TestJars.code(TestJars.jar(dir, FOO, source), FOO, version), UNPACKED, CheckpointPolicy.REQUIRED);
     }
 
     private static Refusal refusal(ServicePackage code) {
         CodeRefusedException refused = catchThrowableOfType(
-                CodeRefusedException.class, () -> LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED));
+                CodeRefusedException.class, () -> TestJars.load(code, UNPACKED, CheckpointPolicy.REQUIRED));
         assertThat(refused)
                 .isNotNull()
                 .hasMessageStartingWith(code.manifest().id().toString())
@@ -447,7 +447,7 @@ class LoadedServiceTest {
     void aClassThatGetsNoCheckpointsIsRefused() throws Exception {
         ServicePackage code = TestJars.code(unfit(), FOO, "1.0");
         assertThat(refusal(code)).isEqualTo(Refusal.NOT_A_SERVICE);
-        assertThatThrownBy(() -> LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED))
+        assertThatThrownBy(() -> TestJars.load(code, UNPACKED, CheckpointPolicy.REQUIRED))
                 .hasMessageContaining("Foo.class")
                 .hasMessageContaining("too large")
                 .hasMessageContaining("preferred");
@@ -456,7 +456,7 @@ class LoadedServiceTest {
     @ParameterizedTest
     @EnumSource(value = CheckpointPolicy.class, names = "REQUIRED", mode = EnumSource.Mode.EXCLUDE)
     void aClassThatGetsNoCheckpointsRunsWithoutWhereThatIsAllowed(CheckpointPolicy policy) throws Exception {
-        try (LoadedService loaded = LoadedService.load(TestJars.code(unfit(), FOO, "1.0"), UNPACKED, policy)) {
+        try (LoadedService loaded = TestJars.load(TestJars.code(unfit(), FOO, "1.0"), UNPACKED, policy)) {
             assertThat(loaded.factory().get().getClass().getName()).isEqualTo(FOO);
         }
     }
@@ -475,7 +475,7 @@ class LoadedServiceTest {
         said.start();
         log.addAppender(said);
         try {
-            assertThatThrownBy(() -> LoadedService.load(code, UNPACKED, policy))
+            assertThatThrownBy(() -> TestJars.load(code, UNPACKED, policy))
                     .isInstanceOf(CodeRefusedException.class)
                     .hasMessageContaining("Unsupported class file major version 200")
                     .hasMessageNotContaining("preferred");

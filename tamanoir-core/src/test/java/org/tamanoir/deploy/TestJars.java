@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.jar.Attributes;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
@@ -82,7 +84,24 @@ public final class TestJars {
     /** Compiles a service and loads it as a node does. */
     public static LoadedService loaded(Path dir, String className, String source, CheckpointPolicy checkpoints)
             throws IOException, CodeRefusedException {
-        return LoadedService.load(code(jar(dir, className, source), className, "1.0"), 1 << 20, checkpoints);
+        return load(code(jar(dir, className, source), className, "1.0"), 1 << 20, checkpoints);
+    }
+
+    /** Loads a service, waiting for others as long as that takes. */
+    static LoadedService load(ServicePackage code, long maxUnpackedBytes, CheckpointPolicy checkpoints)
+            throws CodeRefusedException {
+        return load(code, maxUnpackedBytes, checkpoints, JarReading.IN_HEAP);
+    }
+
+    static LoadedService load(
+            ServicePackage code, long maxUnpackedBytes, CheckpointPolicy checkpoints, JarReading reading)
+            throws CodeRefusedException {
+        try {
+            long deadlineNs = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
+            return LoadedService.load(code, maxUnpackedBytes, checkpoints, deadlineNs, reading);
+        } catch (TimeoutException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     static ServicePackage code(Path jar, String mainClass, String version) throws IOException {

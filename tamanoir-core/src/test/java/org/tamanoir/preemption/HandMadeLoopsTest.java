@@ -408,6 +408,56 @@ class HandMadeLoopsTest implements Opcodes {
                 .hasMessageContaining("method run has 60003 variables");
     }
 
+    /** Blocks of one handler, each within the one before, over pieces that enter and leave monitors. */
+    private static void covers(MethodVisitor m, int handlers, int monitors) {
+        Label end = new Label();
+        Label caught = new Label();
+        for (int i = 0; i < handlers; i++) {
+            Label start = new Label();
+            m.visitTryCatchBlock(start, end, caught, "java/lang/Exception");
+            m.visitLabel(start);
+            m.visitInsn(NOP);
+        }
+        for (int i = 0; i < monitors; i++) {
+            m.visitVarInsn(ALOAD, LOCK);
+            m.visitInsn(MONITORENTER);
+            m.visitVarInsn(ALOAD, LOCK);
+            m.visitInsn(MONITOREXIT);
+        }
+        m.visitInsn(RETURN);
+        m.visitLabel(end);
+        m.visitLabel(caught);
+        m.visitInsn(POP);
+        m.visitInsn(RETURN);
+    }
+
+    /** What is known of monitors goes round what handlers cover, for each of them: a small class file would take long. */
+    @Test
+    void muchThatHandlersCoverTimesMonitorsIsRefused() throws Exception {
+        byte[] file = run(m -> covers(m, 1000, 100));
+        assertThatThrownBy(() -> Checkpoints.put(file))
+                .isInstanceOf(UnfitClassException.class)
+                .hasMessageContaining("method run takes ")
+                .hasMessageContaining(" steps to prove that it ends, more than 4194304");
+        assertThat(Checkpoints.put(run(m -> covers(m, 1000, 3)))).isNotEmpty();
+        assertThat(Checkpoints.put(run(m -> covers(m, 10, 100)))).isNotEmpty();
+    }
+
+    /** Of which each is allowed. */
+    @Test
+    void manySuchMethodsOfAJarAreRefused() throws Exception {
+        byte[] file = run(m -> covers(m, 1000, 3));
+        ProofEffort effort = new ProofEffort();
+        Checkpoints.put(file, effort);
+        long steps = effort.taken();
+        for (int i = 2; i <= ProofEffort.MAX / steps; i++) {
+            Checkpoints.put(file, effort);
+        }
+        assertThatThrownBy(() -> Checkpoints.put(file, effort))
+                .isInstanceOf(UnfitClassException.class)
+                .hasMessageContaining("method run and those before it take more than 134217728 steps");
+    }
+
     /** The JVM would run it on a thread of its own, which nobody stops, and no other finalizer after it. */
     @Test
     void finalizersAreEmptied() throws Exception {
