@@ -61,8 +61,7 @@ public final class LoadedService implements AutoCloseable {
      * @throws CodeRefusedException {@link Refusal#NOT_A_SERVICE}, {@link Refusal#WRONG_DIGEST},
      *     {@link Refusal#MALFORMED} or {@link Refusal#TOO_LARGE}
      */
-    static LoadedService load(
-            ServicePackage code, long maxUnpackedBytes, CheckpointPolicy checkpoints, long deadlineNs)
+    static LoadedService load(ServicePackage code, long maxUnpackedBytes, CheckpointPolicy checkpoints, long deadlineNs)
             throws CodeRefusedException, TimeoutException {
         return load(code, maxUnpackedBytes, checkpoints, deadlineNs, JarReading.IN_HEAP);
     }
@@ -160,7 +159,8 @@ public final class LoadedService implements AutoCloseable {
         for (Map.Entry<String, byte[]> entry : jar.entries().entrySet()) {
             String name = entry.getKey();
             if (ServiceJar.isClass(name) && ServiceClassLoader.defines(name)) {
-                JarReading.blaming(label, OneLine.quoted(name), () -> withCheckpoints(label, name, entry.getValue(), effort));
+                JarReading.blaming(
+                        label, OneLine.quoted(name), () -> withCheckpoints(label, name, entry.getValue(), effort));
             }
         }
     }

@@ -258,6 +258,8 @@ public final class Checkpoints {
             throw unfit("has " + variables + " variables at " + code.size() + " instructions, more than " + MAX_STATES
                     + " in all; split it");
         }
+        // Each handler is looked through, where many may begin in one place.
+        effort.take(method.name, (long) code.size() * method.tryCatchBlocks.size());
         for (AbstractInsnNode each : code.toArray()) {
             int opcode = each.getOpcode();
             if (opcode == Opcodes.JSR || opcode == Opcodes.RET) {

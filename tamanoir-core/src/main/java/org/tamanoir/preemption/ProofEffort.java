@@ -7,10 +7,10 @@ package org.tamanoir.preemption;
  * <p>Thread contract: one thread.
  */
 public final class ProofEffort {
-    /** Of a method; a tenth of a second. The largest of 69,834 classes of compilers takes 63,025. */
+    /** Of a method; a tenth of a second. The largest of 69,834 classes of compilers takes 107,235. */
     static final long MAX_OF_METHOD = 1 << 22;
-    /** Of all together; some seconds. The largest of 309 jars, with 22 MB of classes, takes 919,066. */
-    static final long MAX = 1 << 27;
+    /** Of all together; some seconds. The largest of 309 jars takes 1,400,593. */
+    static final long MAX = 1 << 26;
 
     private long left = MAX;
 
@@ -20,20 +20,20 @@ public final class ProofEffort {
     /**
      * Takes what a method costs.
      *
-     * @param steps at most; see {@link ControlFlow#steps}
+     * @param steps at most: see {@link ControlFlow#steps}
      * @throws IllegalArgumentException in one line, if that is too much
      */
     void take(String method, long steps) {
         if (steps > MAX_OF_METHOD) {
             throw new IllegalArgumentException("method " + method + " takes " + steps
                     + " steps to prove that it ends, more than " + MAX_OF_METHOD
-                    + ": instructions, and what handlers cover, times monitors; split it");
+                    + ": instructions times handlers, and what these cover times monitors; split it");
         }
         left -= steps;
         if (left < 0) {
             throw new IllegalArgumentException("method " + method + " and those before it take more than " + MAX
-                    + " steps to prove that they end: instructions, and what handlers cover, times monitors; make two"
-                    + " jars of it");
+                    + " steps to prove that they end: instructions times handlers, and what these cover times"
+                    + " monitors; make two jars of it");
         }
     }
 

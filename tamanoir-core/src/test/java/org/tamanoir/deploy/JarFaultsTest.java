@@ -416,8 +416,8 @@ class JarFaultsTest implements Opcodes {
             return "was read";
         }));
         assertThat(first.get(PATIENCE_S, TimeUnit.SECONDS)).isEqualTo("is read");
-        CompletableFuture<LoadedService> second = Waiting.async(
-                () -> LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED, beganNs, reading));
+        CompletableFuture<LoadedService> second =
+                Waiting.async(() -> LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED, beganNs, reading));
         try {
             assertThat(second)
                     .failsWithin(Duration.ofSeconds(PATIENCE_S))
@@ -429,14 +429,15 @@ class JarFaultsTest implements Opcodes {
             waits.complete(null);
         }
         assertThat(read.get(PATIENCE_S, TimeUnit.SECONDS)).isEqualTo("was read");
-        LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED, beganNs, reading).close();
+        LoadedService.load(code, UNPACKED, CheckpointPolicy.REQUIRED, beganNs, reading)
+                .close();
     }
 
     /** Each class is allowed; a jar of them would take long, while others wait. */
     @Test
     void manyClassesThatTakeLongToProveAreRefused() throws Exception {
         TreeMap<String, byte[]> entries = entries("");
-        for (int i = 0; i < 60; i++) {
+        for (int i = 0; i < 30; i++) {
             entries.put("Long" + i + ".class", longToProve("Long" + i));
         }
         CodeRefusedException refused = refusal(code(entries), CheckpointPolicy.REQUIRED);

@@ -466,7 +466,8 @@ class LoadedServiceTest {
     @EnumSource(CheckpointPolicy.class)
     void aClassFileOfAnUnknownVersionIsRefusedAlways(CheckpointPolicy policy) throws Exception {
         TreeMap<String, byte[]> entries = TestJars.entries(dir, Map.of(FOO, TestJars.forwarder(FOO, "")));
-        byte[] file = Objects.requireNonNull(entries.get("org/example/Foo.class")).clone();
+        byte[] file =
+                Objects.requireNonNull(entries.get("org/example/Foo.class")).clone();
         file[7] = (byte) 200; // The major version's low byte.
         entries.put("org/example/Foo.class", file);
         ServicePackage code = TestJars.code(TestJars.zip(dir, "new", entries), FOO, "1.0");

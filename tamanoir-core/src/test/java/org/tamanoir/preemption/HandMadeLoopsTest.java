@@ -443,6 +443,29 @@ class HandMadeLoopsTest implements Opcodes {
         assertThat(Checkpoints.put(run(m -> covers(m, 10, 100)))).isNotEmpty();
     }
 
+    /** Each handler is looked through; thousands may begin in one place, before much code. */
+    @Test
+    void manyHandlersBeforeMuchCodeAreRefused() {
+        byte[] file = run(m -> {
+            Label start = new Label();
+            Label end = new Label();
+            for (int i = 0; i < 2000; i++) {
+                m.visitTryCatchBlock(start, end, end, "java/lang/Throwable");
+            }
+            m.visitLabel(start);
+            m.visitInsn(RETURN);
+            m.visitLabel(end);
+            for (int i = 0; i < 3000; i++) {
+                m.visitInsn(NOP);
+            }
+            m.visitInsn(ATHROW);
+        });
+        assertThatThrownBy(() -> Checkpoints.put(file))
+                .isInstanceOf(UnfitClassException.class)
+                .hasMessageContaining("method run takes ")
+                .hasMessageContaining(" steps to prove that it ends, more than 4194304");
+    }
+
     /** Of which each is allowed. */
     @Test
     void manySuchMethodsOfAJarAreRefused() throws Exception {
@@ -455,7 +478,7 @@ class HandMadeLoopsTest implements Opcodes {
         }
         assertThatThrownBy(() -> Checkpoints.put(file, effort))
                 .isInstanceOf(UnfitClassException.class)
-                .hasMessageContaining("method run and those before it take more than 134217728 steps");
+                .hasMessageContaining("method run and those before it take more than 67108864 steps");
     }
 
     /** The JVM would run it on a thread of its own, which nobody stops, and no other finalizer after it. */

@@ -99,11 +99,10 @@ class MirrorTest {
             URI uri = URI.create("http://127.0.0.1:" + source.getLocalPort());
             Calls calls = new Calls(uri, null, Duration.ofMillis(100));
             try (Mirror mirror = Mirror.start(calls, tree, Duration.ofSeconds(100), 1 << 20, null)) {
-                await().untilAsserted(
-                                () -> assertThat(String.valueOf(mirror.status().get("error")))
-                                        // Whatever came of it in that time.
-                                        .containsPattern(
-                                                "/index.json: no whole answer within \\d+ s, in which [01] bytes came"));
+                await().untilAsserted(() -> assertThat(
+                                String.valueOf(mirror.status().get("error")))
+                        // Whatever came of it in that time.
+                        .containsPattern("/index.json: no whole answer within \\d+ s, in which [01] bytes came"));
             }
         } finally {
             for (Socket each : open) {

@@ -25,6 +25,7 @@ public final class TranscodeControl implements ServiceControl {
     private final AtomicLong pictureBytes = new AtomicLong();
     /** Those of which something may be left. */
     private final Set<CodecProcess> processes = ConcurrentHashMap.newKeySet();
+
     private final AtomicLong places = new AtomicLong();
     private Semaphore decoders = new Semaphore(0);
     private long maxPictureBytes;
