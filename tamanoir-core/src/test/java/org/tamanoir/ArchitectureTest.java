@@ -13,6 +13,9 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
+import org.tamanoir.deploy.ServiceFactory;
+import org.tamanoir.service.ServiceTraits;
+import org.tamanoir.service.SizeEffect;
 
 /** The rooms of the core and what each may see. */
 @ArchTag("once")
@@ -369,6 +372,20 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("org.tamanoir.ee..", "org.tamanoir.manager..");
+
+    /** Reflection runs code of annotations' classes, which a jar may bring; these three see classes of the class path. */
+    @ArchTest
+    static final ArchRule annotationsOfServicesAreReadWhereTheyAreDefined = noClasses()
+            .that()
+            .doNotBelongToAnyOf(ServiceTraits.class, SizeEffect.class, ServiceFactory.class)
+            .and()
+            .resideOutsideOfPackage("org.tamanoir.testkit..")
+            .should()
+            .callMethod(Class.class, "getAnnotation", Class.class)
+            .orShould()
+            .callMethod(Class.class, "getAnnotations")
+            .orShould()
+            .callMethod(Class.class, "isAnnotationPresent", Class.class);
 
     @ArchTest
     static final ArchRule servicesAreSupervisedWithoutSockets = classes()

@@ -1,6 +1,6 @@
 package org.tamanoir.catalog;
 
-import org.tamanoir.service.PerPacket;
+import org.tamanoir.service.ServiceTraits;
 
 /**
  * How the UDP packets of a service come to its instances.
@@ -23,11 +23,11 @@ public record Dispatch(boolean perPacket, boolean ordered, int jobs) {
         }
     }
 
-    /** Returns why a class cannot be run so, in one line; empty when it can. */
-    public String whyNot(Class<?> type) {
-        return !perPacket || type.isAnnotationPresent(PerPacket.class)
+    /** Returns why a class that says this of itself cannot be run so, in one line; empty when it can. */
+    public String whyNot(String className, ServiceTraits traits) {
+        return !perPacket || traits.perPacket()
                 ? ""
-                : "dispatch packet: class " + type.getName()
+                : "dispatch packet: class " + className
                         + " is not made for several instances at a time: annotate it "
                         + "with @PerPacket, or take dispatch stream";
     }

@@ -5,7 +5,7 @@ import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
-import org.tamanoir.service.SizeEffect;
+import org.tamanoir.service.ServiceTraits;
 
 /**
  * A service that the node can run: one version of it.
@@ -19,7 +19,7 @@ import org.tamanoir.service.SizeEffect;
  * @param placement where its UDP packets are handled
  * @param control what operators see and change of it
  * @param dispatch how its UDP packets come to instances
- * @param sizes what it does to the sizes of its traffic
+ * @param traits what its class says of itself
  */
 public record ServiceDefinition(
         String name,
@@ -31,9 +31,9 @@ public record ServiceDefinition(
         Placement placement,
         DefinedControl control,
         Dispatch dispatch,
-        SizeEffect sizes) {
+        ServiceTraits traits) {
 
-    /** Defines a service that keeps sizes. */
+    /** Defines a service whose class has no annotations. */
     public ServiceDefinition(
             String name,
             String version,
@@ -44,7 +44,7 @@ public record ServiceDefinition(
             Placement placement,
             DefinedControl control,
             Dispatch dispatch) {
-        this(name, version, factory, config, failurePolicy, health, placement, control, dispatch, SizeEffect.KEEPS);
+        this(name, version, factory, config, failurePolicy, health, placement, control, dispatch, ServiceTraits.NONE);
     }
 
     /** Defines a service all of whose UDP packets one thread has. */

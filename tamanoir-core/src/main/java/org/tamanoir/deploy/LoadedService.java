@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.ref.WeakReference;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -19,8 +20,11 @@ import org.tamanoir.preemption.ProofEffort;
 import org.tamanoir.preemption.UnfitClassException;
 import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.ControlledBy;
+import org.tamanoir.service.FanOut;
+import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceControl;
+import org.tamanoir.service.ServiceTraits;
 import org.tamanoir.service.SizeEffect;
 
 /**
@@ -43,7 +47,7 @@ public final class LoadedService implements AutoCloseable {
             ServiceClassLoader loader,
             Supplier<Service> maker,
             @Nullable Supplier<ServiceControl> controls,
-            SizeEffect sizes) {}
+            ServiceTraits traits) {}
 
     private LoadedService(ServicePackage code, Live live) {
         this.code = code;
@@ -109,7 +113,7 @@ public final class LoadedService implements AutoCloseable {
                     loader,
                     maker(label, () -> ServiceFactory.of(type)),
                     controls(label, type, says.value(ControlledBy.class)),
-                    sizes(label, says.value(ChangesSize.class)));
+                    traits(label, says));
         } catch (ClassNotFoundException e) {
             throw notAService(label, "its jar lacks the main class " + manifest.mainClass());
         } catch (UnfitClassException e) {
@@ -132,13 +136,26 @@ public final class LoadedService implements AutoCloseable {
         });
     }
 
-    /** Returns what the factory says, or refuses for its reason. */
+    /** Returns what is made, or refuses for the reason why it cannot be. */
     private static <T> T maker(String label, Supplier<T> factory) throws CodeRefusedException {
         try {
             return factory.get();
         } catch (IllegalArgumentException e) {
             throw notAService(label, String.valueOf(e.getMessage()));
         }
+    }
+
+    private static ServiceTraits traits(String label, ClassAnnotations says) throws CodeRefusedException {
+        SizeEffect sizes = sizes(label, says.value(ChangesSize.class));
+        Duration patience = says.has(FanOut.class) ? patience(label, says.element(FanOut.class, "patienceMs")) : null;
+        return maker(label, () -> new ServiceTraits(sizes, says.has(PerPacket.class), patience));
+    }
+
+    private static Duration patience(String label, @Nullable Object ms) throws CodeRefusedException {
+        if (ms != null && !(ms instanceof Integer)) {
+            throw notAService(label, "the patienceMs of its FanOut is no int");
+        }
+        return Duration.ofMillis(ms instanceof Integer given ? given : FanOut.DEFAULT_PATIENCE_MS);
     }
 
     private static SizeEffect sizes(String label, @Nullable String name) throws CodeRefusedException {
@@ -230,9 +247,9 @@ public final class LoadedService implements AutoCloseable {
         return live().controls == null ? null : () -> make(Objects.requireNonNull(live().controls));
     }
 
-    /** Returns what its class says that it does to the sizes of its traffic. */
-    public SizeEffect sizes() {
-        return live().sizes;
+    /** Returns what its class says of itself. */
+    public ServiceTraits traits() {
+        return live().traits;
     }
 
     private Live live() {

@@ -59,7 +59,7 @@ final class PointChoice {
 
     /** An instance of the service was made, and is about to process packets. */
     void made(ServiceDefinition definition) {
-        if (definition.sizes() != SizeEffect.KEEPS) {
+        if (definition.traits().sizes() != SizeEffect.KEEPS) {
             resizes(definition);
         }
     }
@@ -83,8 +83,8 @@ final class PointChoice {
 
     private String reasons() {
         return resizing.stream()
-                .map(definition ->
-                        definition.label() + " " + definition.sizes().name().toLowerCase(Locale.ROOT) + " packets")
+                .map(definition -> definition.label() + " "
+                        + definition.traits().sizes().name().toLowerCase(Locale.ROOT) + " packets")
                 .sorted()
                 .collect(Collectors.joining(", "));
     }

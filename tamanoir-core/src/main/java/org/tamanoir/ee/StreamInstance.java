@@ -108,8 +108,7 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
         this.traffic = thread.traffic;
         this.waits = new Waits(this, flow);
         this.memory = new ScratchBuffers(context.pool(), stream, service.thread(), waits::drain);
-        FanOut fanOut = service.getClass().getAnnotation(FanOut.class);
-        this.patience = fanOut == null ? null : Duration.ofMillis(Math.max(1, fanOut.patienceMs()));
+        this.patience = definition.traits().patience();
         this.connector = new TcpConnector(this);
         this.connections = new Connections<>(connector);
         this.nextHops = new NextHops(context, thread, memory, connections, waits, gateway, hop -> false);

@@ -351,7 +351,9 @@ final class UdpServices implements UdpIntake {
             refused(wait, DropReason.AMPLIFICATION);
             return;
         }
-        String misfit = service == null ? "" : definition.dispatch().whyNot(service.getClass());
+        String misfit = service == null
+                ? ""
+                : definition.dispatch().whyNot(service.getClass().getName(), definition.traits());
         if (!misfit.isEmpty()) {
             LOG.warn("service {}: {}", definition.label(), misfit);
             failures.put(definition, context.platform().nanoTime());

@@ -236,7 +236,7 @@ final class Deployer {
                 new Placement(Level.allowedBy(code.manifest().levels()), settings.level()),
                 DefinedControl.of(loaded.controls()),
                 settings.dispatch(),
-                loaded.sizes());
+                loaded.traits());
         try {
             environment.define(definition);
         } catch (IllegalArgumentException e) {

@@ -20,12 +20,15 @@ import org.objectweb.asm.TypePath;
  *
  * <p>Thread contract: any thread; immutable.
  *
- * @param values of each annotation that reflection would see, by its descriptor: the name of the class, or the constant,
- *     that its {@code value} names; empty where it names none
+ * @param elements of each annotation that reflection would see, by the annotation's descriptor and the element's name:
+ *     a {@link Type}, a {@link Constant}, a boxed number, a text, or what is none of these
  */
-public record ClassAnnotations(Map<String, String> values) {
+public record ClassAnnotations(Map<String, Map<String, Object>> elements) {
     /** Annotations and arrays within each other. Compilers of Java nest what programmers write. */
     static final int MAX_DEPTH = 64;
+
+    /** A constant of an enum, by its name. */
+    private record Constant(String name) {}
 
     /**
      * Reads a class file, and the annotations of its members too, of which nothing is kept.
@@ -33,21 +36,40 @@ public record ClassAnnotations(Map<String, String> values) {
      * @throws UnfitClassException if it cannot be read, or nests annotations too deeply
      */
     public static ClassAnnotations read(byte[] classFile) throws UnfitClassException {
-        Map<String, String> values = new HashMap<>();
+        Map<String, Map<String, Object>> elements = new HashMap<>();
         try {
             new ClassReader(classFile)
                     .accept(
-                            new OfClass(values),
+                            new OfClass(elements),
                             ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
         } catch (RuntimeException e) {
             throw new UnfitClassException(String.valueOf(e.getMessage() == null ? e : e.getMessage()));
         }
-        return new ClassAnnotations(Map.copyOf(values));
+        return new ClassAnnotations(elements);
     }
 
-    /** Returns what the {@code value} of an annotation names, empty if nothing; null without that annotation. */
+    /** Returns whether the class has this annotation. */
+    public boolean has(Class<?> annotation) {
+        return elements.containsKey(Type.getDescriptor(annotation));
+    }
+
+    /** Returns what the class gives to an element of an annotation, of whatever type; null if nothing. */
+    public @Nullable Object element(Class<?> annotation, String name) {
+        return elements.getOrDefault(Type.getDescriptor(annotation), Map.of()).get(name);
+    }
+
+    /**
+     * Returns the name of the class, or the constant, that the {@code value} of an annotation names, empty if it names
+     * none; null without that annotation.
+     */
     public @Nullable String value(Class<?> annotation) {
-        return values.get(Type.getDescriptor(annotation));
+        if (!has(annotation)) {
+            return null;
+        }
+        Object value = element(annotation, "value");
+        return value instanceof Type type
+                ? type.getClassName()
+                : value instanceof Constant constant ? constant.name : "";
     }
 
     /** Goes into annotations and arrays, as deep as they may be. */
@@ -73,43 +95,56 @@ public record ClassAnnotations(Map<String, String> values) {
         }
     }
 
-    private static final class Value extends Depth {
-        private final Map<String, String> values;
-        private final String descriptor;
+    private static final class Elements extends Depth {
+        private final Map<String, Object> elements;
 
-        Value(Map<String, String> values, String descriptor) {
+        Elements(Map<String, Object> elements) {
             super(0);
-            this.values = values;
-            this.descriptor = descriptor;
-            values.put(descriptor, "");
+            this.elements = elements;
         }
 
         @Override
         public void visit(String name, Object value) {
-            if (name.equals("value") && value instanceof Type type) {
-                values.put(descriptor, type.getClassName());
-            }
+            elements.put(name, value);
         }
 
         @Override
         public void visitEnum(String name, String enumDescriptor, String constant) {
-            if (name.equals("value")) {
-                values.put(descriptor, constant);
-            }
+            elements.put(name, new Constant(constant));
+        }
+
+        @Override
+        public AnnotationVisitor visitAnnotation(String name, String descriptor) {
+            return nested(name, super.visitAnnotation(name, descriptor));
+        }
+
+        @Override
+        public AnnotationVisitor visitArray(String name) {
+            return nested(name, super.visitArray(name));
+        }
+
+        private AnnotationVisitor nested(String name, AnnotationVisitor visitor) {
+            elements.put(name, visitor); // Neither has a value that is asked for.
+            return visitor;
         }
     }
 
     private static final class OfClass extends ClassVisitor {
-        private final Map<String, String> values;
+        private final Map<String, Map<String, Object>> elements;
 
-        OfClass(Map<String, String> values) {
+        OfClass(Map<String, Map<String, Object>> elements) {
             super(Opcodes.ASM9);
-            this.values = values;
+            this.elements = elements;
         }
 
         @Override
         public AnnotationVisitor visitAnnotation(String descriptor, boolean isVisible) {
-            return isVisible ? new Value(values, descriptor) : new Depth(0);
+            if (!isVisible) {
+                return new Depth(0);
+            }
+            Map<String, Object> given = new HashMap<>();
+            elements.put(descriptor, given);
+            return new Elements(given);
         }
 
         @Override

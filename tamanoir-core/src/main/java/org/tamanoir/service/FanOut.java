@@ -14,6 +14,11 @@ import java.lang.annotation.Target;
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 public @interface FanOut {
-    /** The time in which a receiver has to take what is given to it at once, in ms, 256 KiB and the longest packet at most. */
-    int patienceMs() default 5_000;
+    int DEFAULT_PATIENCE_MS = 5_000;
+
+    /**
+     * The time in which a receiver has to take what is given to it at once, which is 256 KiB and the longest packet at
+     * most; in ms, 1 or more.
+     */
+    int patienceMs() default DEFAULT_PATIENCE_MS;
 }

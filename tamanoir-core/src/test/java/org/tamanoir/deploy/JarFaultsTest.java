@@ -41,6 +41,10 @@ import org.objectweb.asm.TypeReference;
 import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.ControlledBy;
+import org.tamanoir.service.FanOut;
+import org.tamanoir.service.PerPacket;
+import org.tamanoir.service.ServiceTraits;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Waiting;
 
@@ -137,6 +141,52 @@ class JarFaultsTest implements Opcodes {
                 made.visitEnd();
             });
             assertThat(refusal(code, CheckpointPolicy.REQUIRED).refusal()).isEqualTo(Refusal.NOT_A_SERVICE);
+        }
+    }
+
+    @Test
+    void aPatienceThatIsNoneIsRefused() throws Exception {
+        Map<Consumer<AnnotationVisitor>, String> values = Map.of(
+                to -> to.visit("patienceMs", "text"), "is no int",
+                to -> to.visit("patienceMs", 5000L), "is no int",
+                to -> to.visit("patienceMs", new int[] {5000}), "is no int",
+                to -> to.visitArray("patienceMs").visitEnd(), "is no int",
+                to -> to.visitAnnotation("patienceMs", "Lorg/example/Gone;").visitEnd(), "is no int",
+                to -> to.visitEnum("patienceMs", "Lorg/example/Gone;", "GONE"), "is no int",
+                to -> to.visit("patienceMs", 0), "patienceMs 0 of FanOut: must be from 1 to 2147483647",
+                to -> to.visit("patienceMs", -5), "patienceMs -5 of FanOut: must be from 1 to 2147483647");
+        for (Map.Entry<Consumer<AnnotationVisitor>, String> value : values.entrySet()) {
+            ServicePackage code = changed(type -> {
+                AnnotationVisitor made = annotation(type, FanOut.class);
+                value.getKey().accept(made);
+                made.visitEnd();
+            });
+            CodeRefusedException refused = refusal(code, CheckpointPolicy.REQUIRED);
+            assertThat(refused.refusal()).isEqualTo(Refusal.NOT_A_SERVICE);
+            assertThat(refused).hasMessageContaining(value.getValue());
+        }
+    }
+
+    @Test
+    void whatAClassSaysIsReadFromItsFile() throws Exception {
+        int usualMs = (int) FanOut.class.getMethod("patienceMs").getDefaultValue();
+        assertThat(traits(type -> annotation(type, FanOut.class).visitEnd()))
+                .isEqualTo(new ServiceTraits(SizeEffect.KEEPS, false, Duration.ofMillis(usualMs)));
+        ServiceTraits all = traits(type -> {
+            annotation(type, PerPacket.class).visitEnd();
+            AnnotationVisitor sizes = annotation(type, ChangesSize.class);
+            sizes.visitEnum("value", Type.getDescriptor(SizeEffect.class), "GROWS");
+            sizes.visitEnd();
+            AnnotationVisitor fanOut = annotation(type, FanOut.class);
+            fanOut.visit("patienceMs", 70);
+            fanOut.visitEnd();
+        });
+        assertThat(all).isEqualTo(new ServiceTraits(SizeEffect.GROWS, true, Duration.ofMillis(70)));
+    }
+
+    private ServiceTraits traits(Consumer<ClassVisitor> change) throws Exception {
+        try (LoadedService loaded = LoadedService.load(changed(change), UNPACKED, CheckpointPolicy.REQUIRED)) {
+            return loaded.traits();
         }
     }
 
@@ -274,7 +324,7 @@ class JarFaultsTest implements Opcodes {
         entries.put(FILE, writer.toByteArray());
         entries.put("org/example/Evil.class", evil.toByteArray());
         try (LoadedService loaded = TestJars.load(code(entries), UNPACKED, CheckpointPolicy.REQUIRED)) {
-            assertThat(loaded.sizes()).isNotNull();
+            assertThat(loaded.traits()).isEqualTo(ServiceTraits.NONE);
             assertThat(System.getProperty(RAN)).isNull();
         } finally {
             System.clearProperty(RAN);

@@ -39,6 +39,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.ServiceTraits;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
@@ -96,7 +97,8 @@ class AuthWaitTest {
                 new ServiceHealth(),
                 new Placement(),
                 DefinedControl.NONE,
-                new Dispatch(perPacket, true, 1024));
+                new Dispatch(perPacket, true, 1024),
+                ServiceTraits.of(perPacket ? Shared.class : Forwarding.class));
     }
 
     private UdpTestNode node() {

@@ -1,7 +1,6 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.tamanoir.ee.TestServices.define;
 import static org.tamanoir.ee.TestServices.packets;
 
 import java.net.InetAddress;
@@ -14,14 +13,21 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.catalog.DefinedControl;
+import org.tamanoir.catalog.Dispatch;
+import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
+import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.FanOut;
 import org.tamanoir.service.Service;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.ServiceTraits;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.traffic.TrafficSnapshot;
 
@@ -52,7 +58,17 @@ class FanOutTest extends TcpNodeTesting {
 
     /** Sends a stream to all of these, and returns the node. */
     private TestNode send(InetSocketAddress... receivers) throws Exception {
-        ServiceDefinition copies = define("copies", () -> new Copies(List.of(receivers)));
+        ServiceDefinition copies = new ServiceDefinition(
+                "copies",
+                "",
+                () -> new Copies(List.of(receivers)),
+                ServiceConfig.EMPTY,
+                FailurePolicy.DROP,
+                new ServiceHealth(),
+                new Placement(),
+                DefinedControl.NONE,
+                Dispatch.STREAM,
+                ServiceTraits.of(Copies.class));
         TestNode node = node(copies);
         node.routes.add(
                 new Route(Prefix.parse("127.0.0.0/8"), new NextHop(null, 0, Transport.SAME, NextHop.Kind.HOST)));

@@ -42,6 +42,8 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.ServiceTraits;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -100,7 +102,8 @@ class HoldTest {
                 new ServiceHealth(),
                 new Placement(),
                 DefinedControl.NONE,
-                new Dispatch(perPacket, true, 1024)));
+                new Dispatch(perPacket, true, 1024),
+                new ServiceTraits(SizeEffect.KEEPS, perPacket, null)));
     }
 
     private static PacketBuilder builder(UdpFarEnd to) {

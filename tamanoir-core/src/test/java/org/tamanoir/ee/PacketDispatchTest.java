@@ -40,7 +40,9 @@ import org.tamanoir.platform.Starter;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.PerPacket;
+import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.ServiceTraits;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.MovableClock;
 import org.tamanoir.support.Waiting;
@@ -101,6 +103,14 @@ class PacketDispatchTest {
 
     private static ServiceDefinition define(
             UdpTestNode node, Dispatch dispatch, java.util.function.Supplier<UdpTestNode.Scripted> factory) {
+        return define(node, dispatch, factory, Shared.class);
+    }
+
+    private static ServiceDefinition define(
+            UdpTestNode node,
+            Dispatch dispatch,
+            java.util.function.Supplier<UdpTestNode.Scripted> factory,
+            Class<? extends Service> type) {
         ServiceDefinition definition = new ServiceDefinition(
                 NAME,
                 "",
@@ -110,7 +120,8 @@ class PacketDispatchTest {
                 new ServiceHealth(0, 0, () -> 0), // Whose quarantines end by release() alone.
                 new Placement(),
                 DefinedControl.NONE,
-                dispatch);
+                dispatch,
+                ServiceTraits.of(type));
         node.services.add(definition);
         return definition;
     }
@@ -587,7 +598,7 @@ class PacketDispatchTest {
     void classThatDoesNotSayItIsRefused() throws Exception {
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
                 UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NIO))) {
-            define(node, dispatch(true, 1024), () -> new UdpTestNode.Scripted(this::note));
+            define(node, dispatch(true, 1024), () -> new UdpTestNode.Scripted(this::note), UdpTestNode.Scripted.class);
             node.environment.start();
             sender.send(node.udp(), packet(sender, 1, 1));
             node.assertDrops(1, Map.of(DropReason.NO_INSTANCE, 1L));

@@ -41,6 +41,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.ServiceTraits;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
@@ -190,7 +191,8 @@ class ServiceOffloadTest {
                 new ServiceHealth(),
                 wanting("xdp"),
                 DefinedControl.NONE,
-                new Dispatch(true, true, 1024));
+                new Dispatch(true, true, 1024),
+                ServiceTraits.of(AskingWorker.class));
         node.services.add(definition);
         start();
         send();

@@ -38,6 +38,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.ServiceTraits;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.Ports;
@@ -438,7 +439,8 @@ class TraceTest {
                     new ServiceHealth(),
                     new Placement(),
                     DefinedControl.NONE,
-                    new Dispatch(true, true, 1024)));
+                    new Dispatch(true, true, 1024),
+                    ServiceTraits.of(Worker.class)));
             for (int i = 0; i < 2; i++) { // The first is held until there is a worker, the second a job.
                 TraceResult result = trace(node, to(receiver.address()), LONG);
                 assertThat(decisions(result)).containsSubsequence("INBOX taken", "PROCESS FORWARD", "END sent");

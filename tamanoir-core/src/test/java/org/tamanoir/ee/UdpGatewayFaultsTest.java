@@ -37,6 +37,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.ServiceTraits;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.Ports;
 import org.tamanoir.support.Tiers;
@@ -273,7 +274,8 @@ class UdpGatewayFaultsTest extends UdpGatewayTesting {
                 new ServiceHealth(),
                 new Placement(),
                 DefinedControl.NONE,
-                new Dispatch(true, false, 64));
+                new Dispatch(true, false, 64),
+                ServiceTraits.of(Shared.class));
         TestNode node = start(kind, shared);
         try (DatagramSocket client = open()) {
             send(client, gateway(node), octets(100, 0));

@@ -23,6 +23,8 @@ import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.ServiceTraits;
+import org.tamanoir.service.SizeEffect;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
@@ -73,7 +75,8 @@ final class EmulatedNode implements AutoCloseable {
                     new ServiceHealth(),
                     new Placement(),
                     DefinedControl.NONE,
-                    dispatch));
+                    dispatch,
+                    new ServiceTraits(SizeEffect.KEEPS, dispatch.perPacket(), null)));
             addresses.add(new InetSocketAddress(InetAddress.getByAddress(new byte[4]), PORT + i));
         }
         environment = new ExecutionEnvironment(

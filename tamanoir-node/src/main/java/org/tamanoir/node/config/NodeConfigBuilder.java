@@ -92,11 +92,9 @@ public final class NodeConfigBuilder {
                 known != null && className == null ? ServiceClasses.Makers.like(known) : ServiceClasses.makers(wanted);
         given.put(name, merged);
         ServiceSettings settings = ServiceTable.settings(merged);
-        if (settings.dispatch().perPacket()) {
-            String misfit = settings.dispatch().whyNot(ServiceClasses.type(merged.find(ServiceTable.CLASS, wanted)));
-            if (!misfit.isEmpty()) {
-                problems.add(where, misfit);
-            }
+        String misfit = settings.dispatch().whyNot(merged.find(ServiceTable.CLASS, wanted), makers.traits());
+        if (!misfit.isEmpty()) {
+            problems.add(where, misfit);
         }
         ServiceHealth life = new ServiceHealth(
                 settings.limits().processors(),
@@ -115,7 +113,7 @@ public final class NodeConfigBuilder {
                         placement,
                         makers.control(),
                         settings.dispatch(),
-                        makers.sizes()));
+                        makers.traits()));
     }
 
     /** Places a service that is there, or will be deployed; its other settings stay. */

@@ -15,7 +15,7 @@ import org.tamanoir.deploy.ServiceFactory;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
-import org.tamanoir.service.SizeEffect;
+import org.tamanoir.service.ServiceTraits;
 
 /** Finds services on the class path. Makes no instance and runs no code of theirs. */
 final class ServiceClasses {
@@ -44,7 +44,7 @@ final class ServiceClasses {
                                 new Placement(),
                                 DefinedControl.of(ServiceFactory.controls(type)),
                                 Dispatch.STREAM,
-                                SizeEffect.of(type)));
+                                ServiceTraits.of(type)));
             }
         } catch (ServiceConfigurationError | IllegalArgumentException e) {
             problems.add("class path", e.getMessage() + "; correct META-INF/services or remove the jar");
@@ -63,10 +63,10 @@ final class ServiceClasses {
         return own == null ? ClassLoader.getSystemClassLoader() : own;
     }
 
-    /** What makes instances of a class, what makes its control, and what it does to sizes. */
-    record Makers(Supplier<? extends Service> instances, DefinedControl control, SizeEffect sizes) {
+    /** What makes instances of a class, what makes its control, and what it says of itself. */
+    record Makers(Supplier<? extends Service> instances, DefinedControl control, ServiceTraits traits) {
         static Makers like(ServiceDefinition known) {
-            return new Makers(known.factory(), known.control().again(), known.sizes());
+            return new Makers(known.factory(), known.control().again(), known.traits());
         }
     }
 
@@ -79,7 +79,9 @@ final class ServiceClasses {
         Class<?> type = type(className);
         try {
             return new Makers(
-                    ServiceFactory.of(type), DefinedControl.of(ServiceFactory.controls(type)), SizeEffect.of(type));
+                    ServiceFactory.of(type),
+                    DefinedControl.of(ServiceFactory.controls(type)),
+                    ServiceTraits.of(type.asSubclass(Service.class)));
         } catch (LinkageError e) {
             throw new IllegalArgumentException("class " + className + " cannot be loaded: " + e, e);
         }
