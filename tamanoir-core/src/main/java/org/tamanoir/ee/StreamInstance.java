@@ -109,7 +109,7 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
         this.waits = new Waits(this, flow);
         this.memory = new ScratchBuffers(context.pool(), stream, service.thread(), waits::drain);
         this.patience = definition.traits().patience();
-        this.connector = new TcpConnector(this);
+        this.connector = new TcpConnector(this, patience);
         this.connections = new Connections<>(connector);
         this.nextHops = new NextHops(context, thread, memory, connections, waits, gateway, hop -> false);
         this.path = new PacketPath(context, thread, memory, nextHops, this, ingress, this);
@@ -287,8 +287,13 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
 
     private void stalled(TcpEgress way) {
         LinkPort link = way.starvingLink();
-        if (link == null && patience != null) {
-            letGo(way, DropReason.NEXT_HOP_STALLED, "it has not taken in time what it was given");
+        if (patience != null) {
+            letGo(
+                    way,
+                    link == null ? DropReason.NEXT_HOP_STALLED : DropReason.STARVED,
+                    link == null
+                            ? "it has not taken in time what it was given"
+                            : "link " + link.link().name() + " grants nothing");
         } else if (link == null) {
             abort(DropReason.NEXT_HOP_STALLED, "nothing was taken for " + stall().toSeconds() + " s");
         } else {
@@ -317,18 +322,6 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
         if (patience == null) {
             abort(DropReason.NEXT_HOP_UNREACHABLE, "its next hop cannot be reached");
         }
-    }
-
-    /** Returns whether next hops that fail are let rest, by themselves. */
-    boolean isFanOut() {
-        return patience != null;
-    }
-
-    /** Returns how long it is tried to reach a next hop, for which the stream waits. */
-    Duration connectTimeout() {
-        Duration usual = context.config().connectTimeout();
-        Duration bound = patience;
-        return bound == null || bound.compareTo(usual) > 0 ? usual : bound;
     }
 
     private void starved(LinkPort port) {

@@ -26,11 +26,21 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
     /** Until a next hop that was let go is tried again; each time twice as long. */
     private static final Duration FIRST_REST = Duration.ofSeconds(1);
 
-    private static final Duration LONGEST_REST = Duration.ofMinutes(1);
+    /** The longest rest, where patience is short. */
+    private static final Duration LONG_REST = Duration.ofMinutes(1);
+
+    /** The longest rest in patiences, one of which, and a quarter, the stream may wait at each try: a 17th of its time. */
+    private static final int REST_PATIENCES = 20;
+
     private static final int MAX_RESTS = 4096;
 
     private final StreamInstance instance;
     private final NodeContext context;
+    /** How long it is tried to reach a next hop, for which the stream waits. */
+    private final Duration timeout;
+    /** Of a next hop that fails by itself; null where that is the end of the stream. */
+    private final @Nullable Duration longestRest;
+
     private @Nullable Attempt attempt;
     private final Map<InetSocketAddress, Rest> rests = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
@@ -41,19 +51,34 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
         }
     };
 
-    /** Until when a next hop is not asked for a connection, and for how long that is. */
-    private record Rest(long untilNs, long waitNs) {}
+    /**
+     * A time in which a next hop is not asked for a connection.
+     *
+     * @param endNs its end; since the next try has begun, the time of that
+     */
+    private record Rest(long endNs, long waitNs) {}
 
-    TcpConnector(StreamInstance instance) {
+    /** @param patience how long next hops wait for each other; null where the loss of one is the end of the stream */
+    TcpConnector(StreamInstance instance, @Nullable Duration patience) {
         this.instance = instance;
         this.context = instance.context;
+        Duration usual = context.config().connectTimeout();
+        this.timeout = patience == null ? usual : shorter(patience, usual);
+        this.longestRest = patience == null ? null : longer(LONG_REST, patience.multipliedBy(REST_PATIENCES));
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+
+    private static Duration longer(Duration one, Duration other) {
+        return one.compareTo(other) > 0 ? one : other;
     }
 
     /** The connection that is being made. */
     private final class Attempt {
         final InetSocketAddress address;
         final @Nullable TlsContext tls;
-        final Duration timeout = instance.connectTimeout();
         long deadlineNs = nowNs() + timeout.toNanos();
         /** Null between attempts. */
         @Nullable
@@ -91,7 +116,8 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
                     deadlineNs = nowNs() + timeout.toNanos(); // It has been reached, and no packet has been sent.
                     begin();
                 } else {
-                    failed(String.valueOf(made.failure()), made.isRefused());
+                    // What is let rest is tried once: nobody waits for a next hop that refuses.
+                    failed(String.valueOf(made.failure()), made.isRefused() || longestRest != null);
                 }
             }
             return null;
@@ -110,13 +136,11 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
             }
         }
 
-        private void failed(String failure, boolean isRefused) {
-            if (isRefused || nowNs() - deadlineNs >= 0) {
+        private void failed(String failure, boolean isFinal) {
+            if (isFinal || nowNs() - deadlineNs >= 0) {
                 LOG.info("{}: next hop {} not reached: {}", instance.thread.name(), address, failure);
                 attempt = null;
-                if (instance.isFanOut()) {
-                    rest(address);
-                }
+                rest(address);
             } else {
                 comeBackAfter(RETRY);
             }
@@ -128,19 +152,33 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
         }
     }
 
-    /** Has a next hop not be asked for a connection for a time: who wants one finds that it cannot be reached. */
+    /**
+     * Has a next hop that fails by itself not be asked for a connection for a time: who wants one finds that it cannot be
+     * reached. It rests twice as long as before, unless it has been of use for the longest rest since it was tried.
+     */
     void rest(InetSocketAddress address) {
-        Rest before = rests.remove(address);
-        long waitNs = FIRST_REST.toNanos();
-        if (before != null && nowNs() - before.untilNs() <= before.waitNs()) {
-            waitNs = Math.min(LONGEST_REST.toNanos(), 2 * before.waitNs());
+        if (longestRest == null) {
+            return;
         }
+        long longestNs = longestRest.toNanos();
+        Rest before = rests.remove(address);
+        long waitNs = before == null || nowNs() - before.endNs() >= longestNs
+                ? FIRST_REST.toNanos()
+                : Math.min(longestNs, 2 * before.waitNs());
         rests.put(address, new Rest(nowNs() + waitNs, waitNs));
     }
 
-    private boolean isResting(InetSocketAddress address) {
+    /** Ends the rest of a next hop if its time is over; returns whether it may be tried. */
+    private boolean wakes(InetSocketAddress address) {
         Rest rest = rests.get(address);
-        return rest != null && nowNs() - rest.untilNs() < 0;
+        if (rest == null) {
+            return true;
+        }
+        if (nowNs() - rest.endNs() < 0) {
+            return false;
+        }
+        rests.replace(address, new Rest(nowNs(), rest.waitNs()));
+        return true;
     }
 
     private long nowNs() {
@@ -150,7 +188,7 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
     @Override
     public @Nullable TcpEgress connect(InetSocketAddress address, boolean isTls) {
         Attempt going = attempt;
-        if (going == null && isResting(address)) {
+        if (going == null && !wakes(address)) {
             return null;
         }
         if (going == null) {

@@ -1,6 +1,7 @@
 package org.tamanoir.ee;
 
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
@@ -47,16 +48,16 @@ final class TcpEgress implements Connections.Way, Egress.Runs {
     /** Null while the connection goes over no link that is scheduled. */
     private @Nullable TcpBacklog backlog;
 
-    /** Progress is what the far side has taken whole, not each byte. */
-    private final boolean isWatchedByBatch;
-
     private final ProgressWatch stall;
+    /** Null where the far side may be slow as long as it takes something. */
+    private final @Nullable ProgressWatch behind;
+
     private final ProgressWatch linger;
 
     /**
-     * @param patience null: the stall time, in which the far side has to take a part of what waits, or its link to grant
-     *     something; else the time in which it has to take all that it was given at once
-     * @param stalled follows when it does not
+     * @param patience the time in which the far side has to take all that it was given at once; null: it has to take a
+     *     part of that in the stall time. In the stall time its link has to grant something, in any case.
+     * @param stalled follows when they do not
      */
     TcpEgress(
             TcpConnection connection,
@@ -74,9 +75,12 @@ final class TcpEgress implements Connections.Way, Egress.Runs {
         this.loop = loop;
         this.context = context;
         this.runs = new WriteCoalescer(memory, connection::write);
-        this.isWatchedByBatch = patience != null;
-        Duration stallTime = patience == null ? context.config().stallTimeout() : patience;
-        this.stall = new ProgressWatch(loop, stallTime, this::isWaiting, this::progress, () -> stalled.accept(this));
+        Runnable late = () -> stalled.accept(this);
+        BooleanSupplier isStill = patience == null ? this::isWaiting : () -> isWaiting() && starvingLink() != null;
+        this.stall = new ProgressWatch(loop, context.config().stallTimeout(), isStill, this::progress, late);
+        this.behind = patience == null
+                ? null
+                : new ProgressWatch(loop, patience, () -> isWaiting() && starvingLink() == null, this::moved, late);
         this.linger = new ProgressWatch(
                 loop, context.config().lingerTimeout(), () -> !isHeldBack, () -> replies, () -> isQuiet = true);
         connection.ownedBy(memory.owner());
@@ -139,6 +143,9 @@ final class TcpEgress implements Connections.Way, Egress.Runs {
     /** Watches from now on, while something waits, whether it moves. */
     void watch() {
         stall.watch();
+        if (behind != null) {
+            behind.watch();
+        }
     }
 
     private boolean isWaiting() {
@@ -147,9 +154,13 @@ final class TcpEgress implements Connections.Way, Egress.Runs {
 
     /** Returns a number that changes when the far side takes something, or its link grants something. */
     private long progress() {
+        return moved() << 32 ^ connection.pendingBytes();
+    }
+
+    /** Returns a number that changes when the far side has taken all that it was given, or its link grants something. */
+    private long moved() {
         TcpBacklog queue = backlog;
-        long moved = queue == null ? movedPackets : movedPackets + queue.moved();
-        return isWatchedByBatch ? moved : moved << 32 ^ connection.pendingBytes();
+        return queue == null ? movedPackets : movedPackets + queue.moved();
     }
 
     /** Returns the link for whose grant alone packets wait; null when they wait for the far side. */
@@ -328,6 +339,9 @@ final class TcpEgress implements Connections.Way, Egress.Runs {
 
     private void closeBacklog() {
         stall.end();
+        if (behind != null) {
+            behind.end();
+        }
         if (backlog != null) {
             backlog.close();
         }

@@ -8,11 +8,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ParseFault;
+import org.tamanoir.catalog.DefinedControl;
+import org.tamanoir.catalog.Dispatch;
+import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
@@ -27,6 +31,7 @@ import org.tamanoir.sched.QosStatus;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.ServiceTraits;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.BufferPool;
 
@@ -39,6 +44,9 @@ import org.tamanoir.transport.BufferPool;
 final class CalmNode {
     private static final InetSocketAddress ADDRESS = SimNet.at("10.0.0.1", 3322);
     private static final InetSocketAddress HOP = SimNet.at("10.0.2.1", 4000);
+    /** Hosts that packets go to straight. */
+    static final String RECEIVERS = "10.0.3.0/24";
+
     private static final long MILLISECOND_NS = 1_000_000;
     private static final long PATIENCE_NS = 300_000 * MILLISECOND_NS;
     private static final Duration STALL_TIMEOUT = Duration.ofSeconds(2);
@@ -93,13 +101,17 @@ final class CalmNode {
                 16,
                 1 << 20,
                 Duration.ofSeconds(2),
-                Duration.ofSeconds(1),
+                Duration.ofSeconds(10),
                 stallTimeout,
                 Duration.ofSeconds(1));
         NextHop hop = new NextHop(HOP.getAddress(), HOP.getPort(), NextHop.Transport.SAME, NextHop.Kind.HOST);
         this.environment = new ExecutionEnvironment(
                 config,
-                new RoutingTable(List.of(new Route(Prefix.parse("0.0.0.0/0"), hop))),
+                new RoutingTable(List.of(
+                        new Route(Prefix.parse("0.0.0.0/0"), hop),
+                        new Route(
+                                Prefix.parse(RECEIVERS),
+                                new NextHop(null, 0, NextHop.Transport.SAME, NextHop.Kind.HOST)))),
                 catalog,
                 pool,
                 simulation,
@@ -187,6 +199,44 @@ final class CalmNode {
         return health;
     }
 
+    /** Adds a service of this class, and so of what it says of itself. */
+    void service(String name, Class<? extends Service> type, Supplier<? extends Service> factory) {
+        catalog.add(new ServiceDefinition(
+                name,
+                "",
+                factory,
+                ServiceConfig.EMPTY,
+                FailurePolicy.DROP,
+                SimulatedLife.of(simulation::nanoTime),
+                new Placement(),
+                DefinedControl.NONE,
+                Dispatch.STREAM,
+                ServiceTraits.of(type)));
+    }
+
+    /** Lets a host of {@link #RECEIVERS} take TCP connections, and hands on what it gets. */
+    void receiver(InetSocketAddress address, Consumer<Packet> taker) {
+        net.listen(address, (toFar, toNode) -> {
+            FarTcp far = new FarTcp(simulation, toFar, toNode, taker, this::fault, true);
+            far.endWithNode();
+            return far;
+        });
+    }
+
+    /** Lets a host take TCP connections, and never read. */
+    void deafReceiver(InetSocketAddress address) {
+        net.listen(address, (toFar, toNode) -> {
+            FarTcp far = new FarTcp(simulation, toFar, toNode, packet -> {}, this::fault, true);
+            far.stall();
+            return far;
+        });
+    }
+
+    /** Lets nobody answer who connects to a host. */
+    void blackHole(InetSocketAddress address) {
+        net.swallow(address);
+    }
+
     /** Returns the length of a sender's packets that ask for this service and carry so much. */
     static int packetBytes(String service, int payloadBytes) {
         return packet(1, 0, service, 0, payloadBytes).length;
@@ -235,6 +285,23 @@ final class CalmNode {
             }
             return true;
         });
+    }
+
+    /** Begins a TCP stream that sends a packet every so many milliseconds until {@link #endWriting}. */
+    void slowStream(int sender, String service, int trafficClass, int payloadBytes, int everyMs) {
+        slowly(connect(sender), sender, 0, service, trafficClass, payloadBytes, everyMs);
+    }
+
+    private void slowly(
+            FarTcp far, int sender, int sequence, String service, int trafficClass, int payloadBytes, int everyMs) {
+        if (!isWriting) {
+            far.endWhenSent();
+            return;
+        }
+        far.send(ByteBuffer.wrap(packet(sender, sequence, service, trafficClass, payloadBytes)));
+        simulation.at(
+                everyMs * MILLISECOND_NS,
+                () -> slowly(far, sender, sequence + 1, service, trafficClass, payloadBytes, everyMs));
     }
 
     private FarTcp connect(int sender) {

@@ -7,8 +7,10 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +34,7 @@ final class SimNet implements Transport {
     private final Map<InetSocketAddress, FarDatagrams> farSockets = new HashMap<>();
     private final Map<String, Integer> open = new TreeMap<>();
     private final List<String> leaks = new ArrayList<>();
+    private final Set<InetSocketAddress> blackHoles = new HashSet<>();
     private int nextPort = 20_000;
     /** Nothing goes wrong, and nothing is slow. */
     boolean isCalm;
@@ -153,7 +156,7 @@ final class SimNet implements Transport {
         connection.join(loop);
         long patienceNs = timeout.toNanos();
         FarListener far = farListeners.get(address);
-        if (!isCalm && simulation.random.nextInt(20) == 0) {
+        if (blackHoles.contains(address) || (!isCalm && simulation.random.nextInt(20) == 0)) {
             simulation.at(patienceNs, () -> connection.connected("connection timed out"));
         } else if (far == null) {
             simulation.at(latencyNs(), () -> connection.connected("Connection refused"));
@@ -207,6 +210,11 @@ final class SimNet implements Transport {
 
     void listen(InetSocketAddress address, FarListener far) {
         farListeners.put(address, far);
+    }
+
+    /** Lets nobody answer for this address. */
+    void swallow(InetSocketAddress address) {
+        blackHoles.add(address);
     }
 
     void receive(InetSocketAddress address, FarDatagrams far) {

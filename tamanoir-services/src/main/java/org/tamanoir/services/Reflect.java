@@ -26,8 +26,8 @@ import org.tamanoir.service.Verdict;
  * </table>
  *
  * <p>Counters: {@code packets}, {@code copies}, {@code withheld} (copies that a drop precedence kept from a receiver). Drops:
- * {@code no receiver}. All but the last copy of a packet count as made. Over TCP the others wait for a receiver that is slow, five
- * seconds at most: one that has not taken then what it was given, is lost, or cannot be reached, is let go alone, and
+ * {@code no receiver}. All but the last copy of a packet count as made. Over TCP the others wait for a receiver that is slow, some
+ * six seconds at most: one that has not taken then what it was given, is lost, or cannot be reached, is let go alone, and
  * tried again later ({@link FanOut}). Over UDP it costs them nothing.
  */
 @FanOut
