@@ -10,8 +10,9 @@ import org.tamanoir.transport.Backlogs;
  * Whether packets are out of the host's own queues, which a packet that goes another way could pass there: those of the
  * sockets that a thread has sent through, and the backlogs of the processors behind them.
  *
- * <p>Bounded by a second: a queue that is longer, or never empty since others fill it, holds up no service. What waits in
- * a device that has several queues is seen in neither once its driver has taken it over.
+ * <p>Bounded by a second: a queue that is longer, or never empty since others fill it, holds up no service. A wait that
+ * follows such a one within a second ends at once, else each would take a second for as long as that queue is not empty.
+ * What waits in a device that has several queues is seen in neither once its driver has taken it over.
  *
  * <p>Thread contract: one thread.
  */
@@ -23,8 +24,13 @@ public final class Outflow {
     private final BooleanSupplier isUnsent;
     private final LongSupplier nanoTime;
     private final Backlogs backlogs;
+    private boolean isWaiting;
     private boolean areSocketsEmpty;
+    /** When the wait began, or the first of those that took too long. */
     private long beganNs;
+
+    private boolean wasLate;
+    private long endedNs;
 
     /**
      * Makes one.
@@ -37,23 +43,38 @@ public final class Outflow {
         this.backlogs = backlogs;
     }
 
-    /** Waits from now on for what has been sent until now. */
-    void begin() {
-        areSocketsEmpty = false;
-        beganNs = nanoTime.getAsLong();
+    /** Looks whether what has been sent until now has left the sockets; true as well when that took too long. */
+    boolean hasLeftSockets() {
+        long nowNs = nanoTime.getAsLong();
+        if (!isWaiting) {
+            isWaiting = true;
+            if (!wasLate || nowNs - endedNs >= PATIENCE_NS) {
+                beganNs = nowNs;
+            }
+        }
+        areSocketsEmpty = !isUnsent.getAsBoolean();
+        if (!areSocketsEmpty && !isLate(nowNs)) {
+            return false;
+        }
+        backlogs.begin(); // What was in the sockets' queues may be there now.
+        return true;
     }
 
-    /** Looks whether that is out, as far as it can be seen; true as well when it took too long. */
+    /** Looks whether what had left the sockets when {@link #hasLeftSockets} said so is out; true as well when late. */
     boolean isOut() {
-        boolean isLate = nanoTime.getAsLong() - beganNs >= PATIENCE_NS;
-        if (!areSocketsEmpty) {
-            if (isUnsent.getAsBoolean() && !isLate) {
-                return false;
-            }
-            areSocketsEmpty = true;
-            backlogs.begin(); // What was in the sockets' queues may be there now.
+        long nowNs = nanoTime.getAsLong();
+        boolean isThrough = backlogs.areThrough();
+        if (!isThrough && !isLate(nowNs)) {
+            return false;
         }
-        return backlogs.areThrough() || isLate;
+        isWaiting = false;
+        wasLate = !isThrough || !areSocketsEmpty;
+        endedNs = nowNs;
+        return true;
+    }
+
+    private boolean isLate(long nowNs) {
+        return nowNs - beganNs >= PATIENCE_NS;
     }
 
     /** Has the thread rest, bounded, until what levels have handled is out, so that what came up since may follow. */

@@ -8,8 +8,9 @@ import org.tamanoir.nodeos.NodeOs;
  * them have left, or ended. Who hands one over to another thread, or puts it into a queue, takes it out here; it is the
  * other's then, and put in again where it comes out.
  *
- * <p>Of a policy that waits for them they have left when they are out of the host's queues, which takes a moment: those
- * leave in rounds, the next of which begins when the one before is out.
+ * <p>Of a policy that waits for them they have left when they are out of the host's queues, which takes a moment: all
+ * that were sent before the sockets were seen empty leave together, so that under steady traffic too there is a moment at
+ * which none is pending.
  *
  * <p>Thread contract: one thread at a time.
  */
@@ -21,7 +22,7 @@ public final class UpcallCompletions {
 
     private int count;
 
-    /** Slots of the round that is leaving, and how many packets each has. */
+    /** Slots whose packets have left the sockets, and how many each has. */
     private int[] leavingSlots = new int[4];
 
     private int[] leavingPackets = new int[4];
@@ -58,10 +59,7 @@ public final class UpcallCompletions {
 
     /** Tells the levels: what is in has ended, or left long ago. */
     public void report(NodeOs levels) {
-        for (int i = 0; i < leaving; i++) {
-            levels.settled(leavingSlots[i], leavingPackets[i]);
-        }
-        leaving = 0;
+        settleLeaving(levels);
         for (int i = 0; i < count; i++) {
             settle(levels, slots[i]);
         }
@@ -83,32 +81,37 @@ public final class UpcallCompletions {
      * @return false when some of it is not out yet, so that this has to be called again soon
      */
     public boolean report(NodeOs levels, Outflow outflow) {
-        if (count == 0 && leaving == 0) {
-            return true;
+        keepAwaited(levels);
+        leave(levels, outflow);
+        if (leaving == 0) {
+            leave(levels, outflow); // What was sent while others left.
         }
+        return leaving == 0 && count == 0;
+    }
+
+    /** Settles packets that no policy waits for; forgets slots without packets. */
+    private void keepAwaited(NodeOs levels) {
         int stay = 0;
         for (int i = 0; i < count; i++) {
-            if (levels.isAwaited(slots[i])) {
-                slots[stay++] = slots[i];
-            } else {
+            if (!levels.isAwaited(slots[i])) {
                 settle(levels, slots[i]);
+            } else if (packets[slots[i]] > 0) {
+                slots[stay++] = slots[i];
             }
         }
         count = stay;
-        if (leaving == 0) {
-            beginRound(outflow);
-        }
-        if (leaving > 0 && outflow.isOut()) {
-            for (int i = 0; i < leaving; i++) {
-                levels.settled(leavingSlots[i], leavingPackets[i]);
-            }
-            leaving = 0;
-            beginRound(outflow);
-        }
-        return leaving == 0;
     }
 
-    private void beginRound(Outflow outflow) {
+    private void leave(NodeOs levels, Outflow outflow) {
+        if (leaving == 0 && count > 0 && outflow.hasLeftSockets()) {
+            takeLeaving();
+        }
+        if (leaving > 0 && outflow.isOut()) {
+            settleLeaving(levels);
+        }
+    }
+
+    private void takeLeaving() {
         for (int i = 0; i < count; i++) {
             int sent = packets[slots[i]];
             if (sent > 0) {
@@ -122,8 +125,12 @@ public final class UpcallCompletions {
             }
         }
         count = 0;
-        if (leaving > 0) {
-            outflow.begin();
+    }
+
+    private void settleLeaving(NodeOs levels) {
+        for (int i = 0; i < leaving; i++) {
+            levels.settled(leavingSlots[i], leavingPackets[i]);
         }
+        leaving = 0;
     }
 }

@@ -36,7 +36,8 @@ public final class Backlogs {
         this(STATISTICS);
     }
 
-    Backlogs(Path statistics) {
+    /** Reads them from this file, which looks like {@code softnet_stat}. */
+    public Backlogs(Path statistics) {
         this.statistics = statistics;
     }
 

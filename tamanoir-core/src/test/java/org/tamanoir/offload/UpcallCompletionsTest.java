@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.tamanoir.support.Waiting.eventually;
 
 import java.lang.reflect.Proxy;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -18,11 +19,16 @@ class UpcallCompletionsTest {
     private boolean isUnsent;
     private long nowNs;
     private final Outflow outflow = new Outflow(() -> isUnsent, () -> nowNs, new Backlogs());
+    private final Outflow withoutBacklogs =
+            new Outflow(() -> isUnsent, () -> nowNs, new Backlogs(Path.of("no such file")));
+    private long up;
+    private long settled;
     private final NodeOs levels = (NodeOs) Proxy.newProxyInstance(
             NodeOs.class.getClassLoader(), new Class<?>[] {NodeOs.class}, (p, method, with) -> {
                 if (method.getName().equals("isAwaited")) {
                     return awaited.contains((Integer) with[0]);
                 }
+                settled += (Long) with[1];
                 told.add(method.getName() + " " + with[0] + " " + with[1]);
                 return null;
             });
@@ -73,12 +79,12 @@ class UpcallCompletionsTest {
         settling.add(4);
         assertThat(settling.report(levels, outflow)).isFalse();
         assertThat(told).containsExactly("settled 4 1");
-        settling.add(3, 5); // Is sent behind those that are leaving.
+        settling.add(3, 5);
         assertThat(settling.report(levels, outflow)).isFalse();
         assertThat(told).hasSize(1);
         isUnsent = false;
         eventually().until(() -> settling.report(levels, outflow)); // Backlogs are this host's own.
-        assertThat(told).containsExactly("settled 4 1", "settled 3 2", "settled 3 5");
+        assertThat(told).containsExactly("settled 4 1", "settled 3 7");
         assertThat(settling.report(levels, outflow)).isTrue();
     }
 
@@ -96,6 +102,50 @@ class UpcallCompletionsTest {
         assertThat(told).containsExactly("settled 3 1");
     }
 
+    /** Others fill the socket too: it is never seen empty. */
+    @Test
+    void underSteadyTrafficThroughABusySocketNoneIsPendingAfterASecond() {
+        isUnsent = true;
+        assertThat(hasNonePending(1_000)).isFalse();
+        assertThat(hasNonePending(1)).isTrue();
+        for (int ms = 0; ms < 100; ms++) {
+            assertThat(hasNonePending(1)).as("%d ms later", ms).isTrue();
+        }
+    }
+
+    @Test
+    void underSteadyTrafficNoneIsPendingWhenTheSocketIsSeenEmpty() {
+        for (int i = 0; i < 5; i++) {
+            isUnsent = true;
+            assertThat(hasNonePending(100)).isFalse();
+            isUnsent = false;
+            assertThat(hasNonePending(1)).isTrue();
+        }
+    }
+
+    @Test
+    void aBusySocketHoldsUpForASecondAgainWhenNothingWasWaitedForAsLong() {
+        isUnsent = true;
+        assertThat(hasNonePending(1_001)).isTrue();
+        nowNs += 1_000_000_000;
+        assertThat(hasNonePending(1_000)).isFalse();
+        assertThat(hasNonePending(1)).isTrue();
+    }
+
+    /** Five packets come each millisecond, without a pause, and are sent; whether none is pending before some next ones. */
+    private boolean hasNonePending(int milliseconds) {
+        awaited.add(3);
+        boolean none = false;
+        for (int ms = 0; ms < milliseconds; ms++) {
+            nowNs += 1_000_000;
+            settling.add(3, 5);
+            up += 5;
+            settling.report(levels, withoutBacklogs);
+            none |= up == settled;
+        }
+        return none;
+    }
+
     @Test
     void theEndTellsAllAtOnce() {
         awaited.add(3);
@@ -104,6 +154,6 @@ class UpcallCompletionsTest {
         settling.report(levels, outflow);
         settling.add(3);
         settling.report(levels);
-        assertThat(told).containsExactly("settled 3 2", "settled 3 1");
+        assertThat(told).containsExactly("settled 3 3");
     }
 }
