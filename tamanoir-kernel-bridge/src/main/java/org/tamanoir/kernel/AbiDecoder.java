@@ -19,6 +19,8 @@ final class AbiDecoder {
      * @param settled of those, packets that have left the node or ended in it
      */
     record State(long seen, long up, long settled) {
+        static final State NONE = new State(0, 0, 0);
+
         /** Packets that went up and have not settled. */
         long pending() {
             return up - settled;

@@ -1,13 +1,16 @@
 package org.tamanoir.kernel;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.nodeos.LevelException;
@@ -26,6 +29,7 @@ final class Reconciler {
 
     private final Losses losses = new Losses();
     private final UsedSlot.Intake intake;
+    private final LongSupplier nanoTime;
     private final Queue<UsedSlot> newcomers = new ConcurrentLinkedQueue<>();
     private final Map<UsedSlot, KernelOffload> retired = new HashMap<>(); // guarded by itself
     private final ArrayDeque<UsedSlot> watched = new ArrayDeque<>();
@@ -33,8 +37,34 @@ final class Reconciler {
     private boolean anyPending;
     private int leftOfRound;
 
-    Reconciler(UsedSlot.Intake intake) {
+    Reconciler(UsedSlot.Intake intake, LongSupplier nanoTime) {
         this.intake = intake;
+        this.nanoTime = nanoTime;
+    }
+
+    /** The node's sockets, which are looked at once for all slots of a pass: that takes longer than a slot. */
+    private static final class AskedOnce implements UsedSlot.Intake {
+        private final UsedSlot.Intake intake;
+        private boolean isAsked;
+        private boolean isEmpty;
+
+        AskedOnce(UsedSlot.Intake intake) {
+            this.intake = intake;
+        }
+
+        @Override
+        public long arrived(int slot) {
+            return intake.arrived(slot);
+        }
+
+        @Override
+        public boolean isEmpty() {
+            if (!isAsked) {
+                isEmpty = intake.isEmpty();
+                isAsked = true;
+            }
+            return isEmpty;
+        }
     }
 
     /** Packets were lost that may have had a slot. */
@@ -54,7 +84,7 @@ final class Reconciler {
         synchronized (retired) {
             retired.put(slot, offload);
         }
-        slot.retire(System.nanoTime());
+        slot.retire(nanoTime.getAsLong());
         newcomers.add(slot);
     }
 
@@ -78,24 +108,31 @@ final class Reconciler {
             leftOfRound = watched.size();
             anyPending = false;
         }
-        long startNs = System.nanoTime();
-        while (leftOfRound > 0 && System.nanoTime() - startNs < BUDGET_NS) {
+        List<UsedSlot> read = new ArrayList<>();
+        long startNs = nanoTime.getAsLong();
+        while (leftOfRound > 0 && nanoTime.getAsLong() - startNs < BUDGET_NS) {
             leftOfRound--;
-            look(watched.remove(), nowNs, free);
+            read(watched.remove(), read);
         }
+        UsedSlot.Intake now = new AskedOnce(intake);
+        read.forEach(slot -> look(slot, nowNs, now, free));
         if (leftOfRound == 0 && !anyPending) {
             losses.forget();
         }
     }
 
-    private void look(UsedSlot slot, long nowNs, BiConsumer<UsedSlot, KernelOffload> free) {
-        UsedSlot.Finding finding;
+    private void read(UsedSlot slot, List<UsedSlot> read) {
         try {
-            finding = slot.observe(nowNs, losses, intake);
+            slot.read();
+            read.add(slot);
         } catch (LevelException unreadable) {
             LOG.warn("levels: state of slot {}: {}", slot.number, unreadable.getMessage());
-            finding = UsedSlot.Finding.QUIET;
+            watched.add(slot);
         }
+    }
+
+    private void look(UsedSlot slot, long nowNs, UsedSlot.Intake now, BiConsumer<UsedSlot, KernelOffload> free) {
+        UsedSlot.Finding finding = slot.observe(nowNs, losses, now);
         anyPending |= finding == UsedSlot.Finding.PENDING;
         if (finding == UsedSlot.Finding.PENDING || finding == UsedSlot.Finding.QUIET) {
             watched.add(slot);

@@ -39,7 +39,12 @@ final class UsedSlot {
     private volatile boolean isRetired;
     private volatile long retiredNs;
 
+    private AbiDecoder.State state = AbiDecoder.State.NONE;
+    private int holds;
+
+    /** Looks in the window, which has enough of them however rare they are. */
     private int samples;
+
     private long windowNs;
     private long greatest;
     private long leastOutside;
@@ -106,17 +111,21 @@ final class UsedSlot {
         FREE
     }
 
-    /** Looks at the slot, and settles what is lost of it. */
-    Finding observe(long nowNs, Losses losses, Intake intake) throws LevelException {
-        int holds = held.get();
-        AbiDecoder.State state = AbiDecoder.state(driver.state(number));
+    /** Reads what {@link #observe} is about. */
+    void read() throws LevelException {
+        holds = held.get();
+        state = AbiDecoder.state(driver.state(number));
+    }
+
+    /** Looks at what was read before the node's sockets were looked at, and settles what is lost of it. */
+    Finding observe(long nowNs, Losses losses, Intake intake) {
         long pending = state.pending() - holds;
         if (samples == 0) {
             beginWindow(nowNs);
         }
         samples++;
-        sample(state, pending, intake);
-        if (nowNs - windowNs >= WINDOW_NS && samples > 1) {
+        sample(pending, intake);
+        if (nowNs - windowNs >= WINDOW_NS && samples > EMPTY_LOOKS) {
             settleLost(losses);
             samples = 0;
         }
@@ -138,7 +147,7 @@ final class UsedSlot {
     }
 
     /** What has arrived is read after what went up and what the sockets hold, so that no packet counts as lost that has. */
-    private void sample(AbiDecoder.State state, long pending, Intake intake) {
+    private void sample(long pending, Intake intake) {
         greatest = Math.max(greatest, pending);
         if (pending > 0 && intake.isEmpty()) {
             emptyLooks++;

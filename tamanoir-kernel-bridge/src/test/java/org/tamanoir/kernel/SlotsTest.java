@@ -37,7 +37,7 @@ class SlotsTest {
     }
 
     /** A level whose packets the test counts itself. */
-    private static final class Counting implements LevelDriver {
+    static final class Counting implements LevelDriver {
         long seen;
         long up;
         long settled;
@@ -97,6 +97,7 @@ class SlotsTest {
 
     private UsedSlot.Finding observe(UsedSlot slot) throws LevelException {
         nowNs += STEP_NS;
+        slot.read();
         return slot.observe(nowNs, losses, intake);
     }
 
