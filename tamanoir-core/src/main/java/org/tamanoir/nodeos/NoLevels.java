@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /** A node that asks for no level below the Java virtual machine. */
 final class NoLevels implements NodeOs {
@@ -78,8 +79,8 @@ final class NoLevels implements NodeOs {
     }
 
     @Override
-    public boolean areSocketsEmpty() {
-        return true;
+    public BooleanSupplier awaitRead() {
+        return () -> true;
     }
 
     @Override

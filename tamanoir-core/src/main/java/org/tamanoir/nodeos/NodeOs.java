@@ -3,6 +3,7 @@ package org.tamanoir.nodeos;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /**
  * The levels below the Java virtual machine, for one node. They look at packets that cross the host to the node's
@@ -95,8 +96,11 @@ public interface NodeOs extends AutoCloseable {
      */
     void follow(Offload offload, List<Long> serviceKeys) throws LevelException;
 
-    /** Returns whether no datagram waits in the sockets that levels send up to. */
-    boolean areSocketsEmpty();
+    /**
+     * Returns what says, whenever it is asked, whether all datagrams have been read that waited in the sockets that levels
+     * send up to. One thread asks.
+     */
+    BooleanSupplier awaitRead();
 
     /** Says that nothing is left in the node that came up before an ordered policy. Idempotent. */
     void caughtUp(Offload offload);

@@ -2,6 +2,7 @@ package org.tamanoir.offload;
 
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,8 @@ public final class KeyedOffload implements Offload {
     private volatile boolean closed;
     private volatile Runnable beforeClosing = () -> {};
     private volatile CatchUp stage = CatchUp.DONE;
+    /** Whether the sockets have been read since {@link CatchUp#UP}. */
+    private BooleanSupplier areRead = () -> false;
 
     /** How far packets from before the policy are. */
     private enum CatchUp {
@@ -103,8 +106,9 @@ public final class KeyedOffload implements Offload {
         }
         if (stage == CatchUp.BEGUN && hasPassed) {
             stage = CatchUp.UP;
+            areRead = levels.awaitRead();
         }
-        if (stage == CatchUp.UP && levels.areSocketsEmpty()) {
+        if (stage == CatchUp.UP && areRead.getAsBoolean()) {
             stage = CatchUp.READ;
         } else if (stage == CatchUp.READ && !holdsBack) {
             levels.caughtUp(at);

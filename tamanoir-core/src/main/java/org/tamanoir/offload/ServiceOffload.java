@@ -27,8 +27,10 @@ public final class ServiceOffload implements PlacementKeeper.Instance {
     private static final Logger LOG = LoggerFactory.getLogger(ServiceOffload.class);
     /** Between looks at what levels have done: a service is told at least twice a second. */
     private static final Duration INTERVAL = Duration.ofMillis(400);
-    /** Between looks whether the node has caught up with packets from before a policy. */
+    /** Between the first looks whether the node has caught up with packets from before a policy; later it takes longer. */
     private static final Duration CATCH_UP = Duration.ofMillis(5);
+
+    private static final Duration MAX_CATCH_UP = Duration.ofMillis(80);
 
     private final Host host;
     private final Service service;
@@ -42,6 +44,7 @@ public final class ServiceOffload implements PlacementKeeper.Instance {
     private boolean isOpen;
     private boolean looks;
     private boolean catchesUp;
+    private Duration catchUp = CATCH_UP;
 
     /** The instance. */
     public interface Host {
@@ -120,8 +123,11 @@ public final class ServiceOffload implements PlacementKeeper.Instance {
             looks = true; // Now that it will: what throws before leaves it to the next call.
         }
         if (!catchesUp && offloads.isBehind()) {
-            host.due(CATCH_UP, this::catchUp);
+            host.due(catchUp, this::catchUp);
             catchesUp = true;
+            catchUp = catchUp.compareTo(MAX_CATCH_UP) < 0 ? catchUp.multipliedBy(2) : MAX_CATCH_UP;
+        } else if (!catchesUp) {
+            catchUp = CATCH_UP;
         }
     }
 

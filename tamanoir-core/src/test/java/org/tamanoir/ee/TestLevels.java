@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelCounters;
@@ -189,8 +190,8 @@ final class TestLevels implements NodeOs {
     }
 
     @Override
-    public boolean areSocketsEmpty() {
-        return true;
+    public BooleanSupplier awaitRead() {
+        return () -> true;
     }
 
     @Override

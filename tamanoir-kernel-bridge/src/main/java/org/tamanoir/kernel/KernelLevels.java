@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,13 +48,13 @@ final class KernelLevels implements NodeOs {
 
                 @Override
                 public boolean isEmpty() {
-                    return areSocketsEmpty();
+                    return sockets.areEmpty();
                 }
             },
             System::nanoTime);
     private final Policies policies;
     private volatile int upMark;
-    private volatile Set<Integer> udpPorts = Set.of();
+    private volatile UpSockets sockets = new UpSockets(Set.of());
     private Set<Integer> tcpPorts = Set.of();
     private @Nullable WayUp wayUp;
     private @Nullable LevelsThread thread;
@@ -114,7 +115,7 @@ final class KernelLevels implements NodeOs {
         }
         wayUp = opened;
         this.tcpPorts = tcpPorts;
-        this.udpPorts = udpPorts;
+        sockets = new UpSockets(udpPorts);
         upMark = mark;
         thread = new LevelsThread(opened, policies, reconciler);
         thread.start();
@@ -201,8 +202,8 @@ final class KernelLevels implements NodeOs {
     }
 
     @Override
-    public boolean areSocketsEmpty() {
-        return UpSockets.areEmpty(udpPorts);
+    public BooleanSupplier awaitRead() {
+        return sockets.awaitRead();
     }
 
     @Override

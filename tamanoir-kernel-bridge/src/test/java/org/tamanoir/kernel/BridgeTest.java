@@ -133,7 +133,7 @@ class BridgeTest {
         net.exchange(os, 1, 160);
         assertThat(net.atServer).as("before the node has caught up").isEmpty();
         os.awaitPassed();
-        assertThat(os.areSocketsEmpty()).isTrue();
+        assertThat(os.awaitRead().getAsBoolean()).isTrue();
         os.caughtUp(offload);
         net.exchange(os, 1, 20); // At its end none is on its way.
         net.exchange(os, 1, 20);

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
@@ -83,8 +84,8 @@ final class TransitLevels implements NodeOs {
     }
 
     @Override
-    public boolean areSocketsEmpty() {
-        return true;
+    public BooleanSupplier awaitRead() {
+        return () -> true;
     }
 
     @Override
