@@ -9,7 +9,6 @@ import org.tamanoir.gateway.udp.GatewaySocket;
 import org.tamanoir.offload.Outflow;
 import org.tamanoir.offload.UpcallCompletions;
 import org.tamanoir.offload.UpcallPath;
-import org.tamanoir.transport.Backlogs;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpHeaders;
 import org.tamanoir.transport.UdpSocket;
@@ -43,8 +42,7 @@ final class DatagramInHand implements PacketSource {
         this.farSide = new FarSide(service);
         this.arrival = new Arrival(first);
         this.up = service.context.levels().path();
-        this.outflow =
-                new Outflow(() -> service.nextHops.hasUnsent(), service.context.platform()::nanoTime, new Backlogs());
+        this.outflow = service.thread.outflow();
     }
 
     /** Takes note of the datagrams of a batch that a level has sent up. */

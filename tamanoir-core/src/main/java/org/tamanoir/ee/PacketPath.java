@@ -236,6 +236,11 @@ final class PacketPath implements ServiceThread.Body {
     }
 
     @Override
+    public boolean hasUnsent() {
+        return nextHops.hasUnsent();
+    }
+
+    @Override
     public boolean mayRest() {
         return gate == null || gate.mayRest();
     }

@@ -16,6 +16,7 @@ import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
+import org.tamanoir.offload.Outflow;
 import org.tamanoir.offload.ServiceOffload;
 import org.tamanoir.platform.ServiceGroups;
 import org.tamanoir.platform.ThreadRank;
@@ -40,6 +41,7 @@ import org.tamanoir.supervision.ServiceCall;
 import org.tamanoir.supervision.Supervision;
 import org.tamanoir.traffic.NamedCounters;
 import org.tamanoir.traffic.Traffic;
+import org.tamanoir.transport.Backlogs;
 import org.tamanoir.transport.DueTasks;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.NoMemoryException;
@@ -89,6 +91,9 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
 
         /** Returns whether packets wait in the instance's queues, between batches. */
         boolean holdsBack();
+
+        /** Returns whether datagrams that were flushed may still be in its sockets' queues. */
+        boolean hasUnsent();
 
         /** Returns whether the thread may wait, before it does; else it has to look for packets first. */
         boolean mayRest();
@@ -539,6 +544,11 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     @Override
     public final boolean holdsBack() {
         return body().holdsBack();
+    }
+
+    @Override
+    public final Outflow outflow() {
+        return new Outflow(() -> body().hasUnsent(), context.platform()::nanoTime, new Backlogs());
     }
 
     @Override

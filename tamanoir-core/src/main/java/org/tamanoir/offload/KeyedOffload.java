@@ -3,6 +3,7 @@ package org.tamanoir.offload;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,8 +36,8 @@ public final class KeyedOffload implements Offload {
     private volatile boolean closed;
     private volatile Runnable beforeClosing = () -> {};
     private volatile CatchUp stage = CatchUp.DONE;
-    /** Whether the sockets have been read since {@link CatchUp#UP}. */
-    private BooleanSupplier areRead = () -> false;
+    /** Whether the sockets have been read since {@link CatchUp#UP}; whether all is out since {@link CatchUp#SENT}. */
+    private BooleanSupplier isOver = () -> false;
 
     /** How far packets from before the policy are. */
     private enum CatchUp {
@@ -46,7 +47,9 @@ public final class KeyedOffload implements Offload {
         UP,
         /** All have been read from them. */
         READ,
-        /** All have left or ended. */
+        /** All have left the service's queues, or ended; the thread flushes what has left them before it looks again. */
+        SENT,
+        /** All are out of the host's queues. */
         DONE
     }
 
@@ -94,23 +97,28 @@ public final class KeyedOffload implements Offload {
 
     /**
      * Has the level begin, if nothing of before is left: when no packet is in its hands, then when none is in a socket, and
-     * in a later call, when what was in the sockets is in the service's hands, none in its queues.
+     * in a later call, when what was in the sockets is in the service's hands, none in its queues, and at last, when what it
+     * has sent is out of the host's.
      *
      * @param hasPassed whether levels have no packet in their hands any more from before the policy
      * @param holdsBack whether packets wait in the service's queues
+     * @param outflow makes one of what the service's thread sends
      */
-    synchronized void catchUp(boolean hasPassed, boolean holdsBack) {
+    synchronized void catchUp(boolean hasPassed, boolean holdsBack, Supplier<Outflow> outflow) {
         Offload at = placed;
         if (!isBehind() || at == null) {
             return;
         }
         if (stage == CatchUp.BEGUN && hasPassed) {
             stage = CatchUp.UP;
-            areRead = levels.awaitRead();
+            isOver = levels.awaitRead();
         }
-        if (stage == CatchUp.UP && areRead.getAsBoolean()) {
+        if (stage == CatchUp.UP && isOver.getAsBoolean()) {
             stage = CatchUp.READ;
         } else if (stage == CatchUp.READ && !holdsBack) {
+            isOver = outflow.get().awaitOut();
+            stage = CatchUp.SENT;
+        } else if (stage == CatchUp.SENT && isOver.getAsBoolean()) {
             levels.caughtUp(at);
             stage = CatchUp.DONE;
         }

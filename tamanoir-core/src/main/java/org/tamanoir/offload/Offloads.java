@@ -3,6 +3,7 @@ package org.tamanoir.offload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.nodeos.Flow;
@@ -137,14 +138,15 @@ final class Offloads {
      * Has levels begin, if nothing of before their policies is left.
      *
      * @param holdsBack whether packets wait in the service's queues
+     * @param outflow makes one of what the service's thread sends
      */
-    void catchUp(boolean holdsBack) {
+    void catchUp(boolean holdsBack, Supplier<Outflow> outflow) {
         List<KeyedOffload> behind = copy();
         boolean anyHasNewlyBegun = behind.stream().anyMatch(KeyedOffload::hasNewlyBegun);
         if (anyHasNewlyBegun) {
             levels.awaitPassed();
         }
-        behind.forEach(offload -> offload.catchUp(anyHasNewlyBegun, holdsBack));
+        behind.forEach(offload -> offload.catchUp(anyHasNewlyBegun, holdsBack, outflow));
     }
 
     /** Takes note of keys that have come to mean this service, or another. */

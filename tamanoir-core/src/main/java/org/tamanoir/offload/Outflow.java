@@ -73,6 +73,22 @@ public final class Outflow {
         return true;
     }
 
+    /**
+     * Returns what says, whenever it is asked, whether all is out that had been flushed when it was asked first. Nothing else
+     * is waited for meanwhile.
+     */
+    BooleanSupplier awaitOut() {
+        return new BooleanSupplier() {
+            private boolean hasLeft;
+
+            @Override
+            public boolean getAsBoolean() {
+                hasLeft = hasLeft || hasLeftSockets();
+                return hasLeft && isOut();
+            }
+        };
+    }
+
     private boolean isLate(long nowNs) {
         return nowNs - beganNs >= PATIENCE_NS;
     }

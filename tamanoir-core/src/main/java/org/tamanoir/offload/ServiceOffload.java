@@ -59,6 +59,9 @@ public final class ServiceOffload implements PlacementKeeper.Instance {
 
         /** Returns whether packets wait in its queues. */
         boolean holdsBack();
+
+        /** Makes an outflow of what its thread sends. */
+        Outflow outflow();
     }
 
     public ServiceOffload(
@@ -134,7 +137,7 @@ public final class ServiceOffload implements PlacementKeeper.Instance {
     private void catchUp() {
         catchesUp = false;
         try {
-            offloads.catchUp(host.holdsBack());
+            offloads.catchUp(host.holdsBack(), host::outflow);
         } finally {
             lookAgain();
         }

@@ -1,0 +1,75 @@
+package org.tamanoir.offload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.NodeOs;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
+import org.tamanoir.transport.Backlogs;
+
+/** One policy, on levels that note what they are told. */
+class KeyedOffloadTest {
+    private final List<String> told = new ArrayList<>();
+    private final Offload placed = (Offload)
+            Proxy.newProxyInstance(Offload.class.getClassLoader(), new Class<?>[] {Offload.class}, (p, method, with) -> {
+                return method.getName().equals("isClosed") ? false : null;
+            });
+    private final NodeOs levels = (NodeOs)
+            Proxy.newProxyInstance(NodeOs.class.getClassLoader(), new Class<?>[] {NodeOs.class}, (p, method, with) -> {
+                told.add(method.getName());
+                return switch (method.getName()) {
+                    case "offload" -> placed;
+                    case "awaitRead" -> (BooleanSupplier) () -> true;
+                    default -> null;
+                };
+            });
+    private final KeyedOffload offload = new KeyedOffload(levels, Flow.ANY, Policy.up());
+    private boolean isUnsent;
+    private long nowNs;
+
+    private void catchUp(boolean holdsBack) {
+        offload.catchUp(true, holdsBack, () -> new Outflow(() -> isUnsent, () -> nowNs, new Backlogs(Path.of("none"))));
+    }
+
+    /** The last packet of before has left the service's queue in this turn, and is flushed behind it. */
+    @Test
+    void aLevelBeginsWhenWhatTheServiceHasSentIsOut() throws Exception {
+        offload.begin(List.of(1L), Set.of(Level.TC), true);
+        catchUp(true);
+        catchUp(true);
+        assertThat(told).doesNotContain("caughtUp");
+        catchUp(false);
+        isUnsent = true;
+        catchUp(false);
+        assertThat(told).doesNotContain("caughtUp");
+        assertThat(offload.isBehind()).isTrue();
+        isUnsent = false;
+        catchUp(false);
+        assertThat(told).endsWith("caughtUp");
+        assertThat(offload.isBehind()).isFalse();
+    }
+
+    @Test
+    void aSocketThatIsNeverEmptyHoldsItUpForASecond() throws Exception {
+        offload.begin(List.of(1L), Set.of(Level.TC), true);
+        isUnsent = true;
+        catchUp(false);
+        catchUp(false);
+        catchUp(false);
+        nowNs = 999_999_999;
+        catchUp(false);
+        assertThat(told).doesNotContain("caughtUp");
+        nowNs = 1_000_000_000;
+        catchUp(false);
+        assertThat(told).endsWith("caughtUp");
+    }
+}
