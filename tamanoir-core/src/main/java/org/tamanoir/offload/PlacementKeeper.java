@@ -141,21 +141,34 @@ final class PlacementKeeper {
     /** Takes the policy away, so that packets come up; where they would pass the service by then, one that sends them up stays. */
     private void stayInJvm(@Nullable String reason) {
         whyInJvm = reason;
-        String why = reason;
         if (offloads.passesUnknown() && placement.isWished()) {
-            try {
-                put(Policy.up(), SEND_UP, false);
-            } catch (LevelException | RuntimeException e) {
-                isHindered = true;
-                triedNs = System.nanoTime();
-                why = (reason == null ? "" : reason + "; ")
-                        + "packets in transit pass it by, since levels.unknown is on: " + e.getMessage();
-            }
-        } else if (placed != null) {
+            sendUp(reason);
+            return;
+        }
+        if (placed != null) {
             placed.close();
             placed = null;
         }
-        tell(Level.JVM, why);
+        tell(Level.JVM, reason);
+    }
+
+    private void sendUp(@Nullable String reason) {
+        KeyedOffload at = placed != null && !placed.isClosed() ? placed : null;
+        if (at != null && at.policy().equals(Policy.up())) {
+            tell(Level.JVM, reason);
+            return;
+        }
+        try {
+            put(Policy.up(), SEND_UP, false);
+            tell(Level.JVM, reason);
+        } catch (LevelException | RuntimeException e) {
+            isHindered = true;
+            triedNs = System.nanoTime();
+            String instead = at == null
+                    ? "packets in transit pass it by, since levels.unknown is on: "
+                    : "the policy of before stays, since packets cannot be sent up: ";
+            tell(at == null ? Level.JVM : at.level(), (reason == null ? "" : reason + "; ") + instead + e.getMessage());
+        }
     }
 
     private void tell(Level actual, @Nullable String reason) {

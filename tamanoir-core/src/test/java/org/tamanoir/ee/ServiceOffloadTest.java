@@ -435,6 +435,31 @@ class ServiceOffloadTest {
         awaitStatus(definition, Level.TC, null);
     }
 
+    @Test
+    void whatSendsUpStaysWhileALevelIsTriedAgain() throws Exception {
+        levels.passesUnknown = true;
+        ServiceDefinition definition = start(() -> new Light(Policy.forward()), new Placement());
+        place(definition, Level.JVM);
+        levels.there.remove(Level.XDP);
+        definition.placement().want(Placement.Wanted.of("xdp"));
+        node.environment.place(definition);
+        awaitStatus(definition, Level.JVM, "none of");
+        eventually().until(() -> levels.moves.size() >= 3);
+        assertThat(levels.moves).containsOnly(Policy.forward());
+    }
+
+    @Test
+    void thatAPolicyStaysIsSaidWhereItsPacketsCannotBeSentUp() throws Exception {
+        levels.passesUnknown = true;
+        ServiceDefinition definition = start(() -> new Light(Policy.forward()), new Placement());
+        place(definition, Level.TC);
+        levels.there.clear();
+        definition.placement().want(Placement.Wanted.JVM);
+        node.environment.place(definition);
+        awaitStatus(definition, Level.TC, "the policy of before stays, since packets cannot be sent up: none of");
+        assertThat(levels.open()).allMatch(placed -> placed.policy().equals(Policy.forward()));
+    }
+
     private void place(ServiceDefinition definition, Level level) throws InterruptedException {
         definition.placement().want(Placement.Wanted.of(level.label()));
         node.environment.place(definition);

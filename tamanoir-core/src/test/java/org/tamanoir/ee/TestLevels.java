@@ -28,6 +28,8 @@ final class TestLevels implements NodeOs {
     final Set<Level> there = EnumSet.of(Level.TC, Level.XDP);
 
     final List<Placed> all = new CopyOnWriteArrayList<>();
+    /** What was asked for in {@link #move}, granted or not. */
+    final List<Policy> moves = new CopyOnWriteArrayList<>();
     /** How often somebody has waited for what passes. */
     final AtomicInteger passed = new AtomicInteger();
     /** Whether packets without a policy go on. */
@@ -168,6 +170,7 @@ final class TestLevels implements NodeOs {
     public synchronized void move(Offload offload, Policy policy, Set<Level> levels, boolean isOrdered)
             throws LevelException {
         Placed placed = (Placed) offload;
+        moves.add(policy);
         Level level = first(levels);
         placed.level = level;
         placed.isOrdered = isOrdered;
