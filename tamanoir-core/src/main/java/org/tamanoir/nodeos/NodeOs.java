@@ -62,7 +62,10 @@ public interface NodeOs extends AutoCloseable {
      */
     void awaitPassed();
 
-    /** Waits, for 50 ms at most, until what levels have sent on has left the queueing disciplines of this host's devices. */
+    /**
+     * Waits, for 50 ms at most, until what levels have sent on has left the queueing disciplines of this host's devices; more
+     * only while the kernel changes devices and does not answer.
+     */
     void awaitLeft();
 
     /** Says that the node's sockets overflowed by so many datagrams more, which may have come up and never settle. */

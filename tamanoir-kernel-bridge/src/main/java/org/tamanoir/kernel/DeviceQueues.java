@@ -2,6 +2,7 @@ package org.tamanoir.kernel;
 
 import java.nio.ByteBuffer;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -28,11 +29,14 @@ final class DeviceQueues implements AutoCloseable {
     private static final int STATS = 7;
     private static final int STATS_BASIC = 1;
     private static final int STATS_QUEUE = 3;
-    private static final int PACKETS_AT = 8;
+    private static final int WAITING_AT = 4;
 
     private final NetlinkSocket socket;
-    /** By discipline, how many packets will have left when what waited at first has. */
-    private final Map<Discipline, Integer> pending = new HashMap<>();
+    /**
+     * By discipline, how many bytes will have left when what waited at first has. Packets are counted in two ways: those
+     * that wait with all their segments as one, those that have left by segment.
+     */
+    private final Map<Discipline, Long> pending = new HashMap<>();
 
     private boolean hasLooked;
 
@@ -43,11 +47,20 @@ final class DeviceQueues implements AutoCloseable {
         socket = NetlinkSocket.open(NetlinkSocket.ROUTE);
     }
 
-    /** Looks whether all that waited when this was called first has left; true as well of disciplines that are gone. */
-    boolean areThrough() throws NetlinkException {
-        Map<Discipline, Integer> still = new HashMap<>();
-        for (ByteBuffer answer : socket.exchange(
-                new NetlinkRequest(GET_DISCIPLINE, NetlinkRequest.DUMP).header(new int[HEADER_BYTES]))) {
+    /**
+     * Looks whether all that waited when this was called first has left; true as well of disciplines that are gone.
+     *
+     * @param withinMs until the kernel has to answer
+     */
+    boolean areThrough(int withinMs) throws NetlinkException {
+        socket.answerWithin(withinMs);
+        return areThrough(socket.exchange(
+                new NetlinkRequest(GET_DISCIPLINE, NetlinkRequest.DUMP).header(new int[HEADER_BYTES])));
+    }
+
+    boolean areThrough(List<ByteBuffer> answers) {
+        Map<Discipline, Long> still = new HashMap<>();
+        for (ByteBuffer answer : answers) {
             look(answer, still);
         }
         hasLooked = true;
@@ -56,7 +69,7 @@ final class DeviceQueues implements AutoCloseable {
         return pending.isEmpty();
     }
 
-    private void look(ByteBuffer answer, Map<Discipline, Integer> still) {
+    private void look(ByteBuffer answer, Map<Discipline, Long> still) {
         if (answer.limit() < HEADER_BYTES) {
             return;
         }
@@ -65,15 +78,15 @@ final class DeviceQueues implements AutoCloseable {
         ByteBuffer queue = stats == null ? null : NetlinkAttributes.find(stats, 0, STATS_QUEUE);
         if (basic == null
                 || queue == null
-                || basic.capacity() < PACKETS_AT + Integer.BYTES
-                || queue.capacity() < Integer.BYTES) {
+                || basic.capacity() < Long.BYTES
+                || queue.capacity() < WAITING_AT + Integer.BYTES) {
             return;
         }
-        int waiting = queue.getInt(0);
-        int left = basic.getInt(PACKETS_AT);
+        long waiting = Integer.toUnsignedLong(queue.getInt(WAITING_AT));
+        long left = basic.getLong(0);
         Discipline discipline =
                 new Discipline(answer.getInt(INTERFACE_AT), answer.getInt(HANDLE_AT), answer.getInt(PARENT_AT));
-        @Nullable Integer until = hasLooked ? pending.get(discipline) : Integer.valueOf(left + waiting);
+        @Nullable Long until = hasLooked ? pending.get(discipline) : Long.valueOf(left + waiting);
         if (waiting > 0 && until != null && until - left > 0) {
             still.put(discipline, until);
         }

@@ -193,8 +193,10 @@ final class KernelLevels implements NodeOs {
         }
         long endNs = System.nanoTime() + LEAVING_NS;
         try (DeviceQueues queues = new DeviceQueues()) {
-            while (!queues.areThrough() && System.nanoTime() - endNs < 0) {
+            long leftNs = LEAVING_NS;
+            while (leftNs > 0 && !queues.areThrough((int) TimeUnit.NANOSECONDS.toMillis(leftNs))) {
                 LockSupport.parkNanos(LOOK_NS);
+                leftNs = endNs - System.nanoTime();
             }
         } catch (NetlinkException refused) {
             LOG.debug("levels: queues of devices: {}", refused.getMessage());

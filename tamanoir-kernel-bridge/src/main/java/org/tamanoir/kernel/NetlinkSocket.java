@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A socket to the kernel's netlink, in the network namespace of the thread that opens it. A request is answered in at
- * most {@value #TIMEOUT_MS} ms or fails; answers to earlier requests that came too late are passed over.
+ * most {@value #TIMEOUT_MS} ms, unless {@link #answerWithin} says less, or fails; answers to earlier requests that came too late are passed over.
  *
  * <p>Thread contract: {@link #exchange}, {@link #dump} and {@link #receive} one thread at a time; {@link #send} any
  * thread.
@@ -38,6 +38,7 @@ final class NetlinkSocket implements AutoCloseable {
     private final long address = Pointer.nativeValue(Native.getDirectBufferPointer(memory));
     private final AtomicBoolean isClosed = new AtomicBoolean();
     private int sequence = UNNUMBERED;
+    private int timeoutMs = TIMEOUT_MS;
 
     private NetlinkSocket(int fd, String name) {
         this.fd = fd;
@@ -111,16 +112,22 @@ final class NetlinkSocket implements AutoCloseable {
         sequence = sequence == Integer.MAX_VALUE ? UNNUMBERED + 1 : sequence + 1;
         transmit(request, sequence, 0);
         List<ByteBuffer> answers = new ArrayList<>();
-        long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
+        long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         while (!readAnswers(answers, request.isDump())) {
             if (System.nanoTime() - endNs > 0 || answers.size() > MAX_ANSWERS) {
                 throw new NetlinkException(
                         LibC.EAGAIN,
-                        name + ": no end of the answer within " + TIMEOUT_MS + " ms, " + answers.size()
+                        name + ": no end of the answer within " + timeoutMs + " ms, " + answers.size()
                                 + " parts came");
             }
         }
         return answers;
+    }
+
+    /** Waits for so long at most for the answer to each request, 1 ms at least. */
+    void answerWithin(int ms) {
+        timeoutMs = Math.max(1, Math.min(ms, TIMEOUT_MS));
+        setTimeout(LibC.SO_RCVTIMEO, timeoutMs);
     }
 
     /** Takes the datagrams of a list. */
@@ -198,7 +205,7 @@ final class NetlinkSocket implements AutoCloseable {
     private boolean readAnswers(List<ByteBuffer> answers, boolean isDump) throws NetlinkException {
         ByteBuffer datagram = receive(0);
         if (datagram == null) {
-            throw new NetlinkException(LibC.EAGAIN, name + ": no answer within " + TIMEOUT_MS + " ms");
+            throw new NetlinkException(LibC.EAGAIN, name + ": no answer within " + timeoutMs + " ms");
         }
         int bytes = datagram.limit();
         int at = 0;
