@@ -2,6 +2,7 @@ package org.tamanoir.kernel;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.tamanoir.nodeos.LevelException;
@@ -19,7 +20,7 @@ import org.tamanoir.nodeos.LevelException;
  * @param kind of a virtual one, as "ip link add type" names it; else empty
  * @param above index of the interface through which what comes in through this one comes in again: the bridge, bond or
  *     team that it is a port of; 0: none
- * @param beneath index of the interface that this one shares (macvlan, ipvlan); 0: none
+ * @param beneath index of the interface of this namespace that this one shares (macvlan, ipvlan); 0: none
  */
 record Links(int index, String name, int hardwareType, String kind, int above, int beneath) {
     private static final int GET_LINK = 18;
@@ -28,6 +29,7 @@ record Links(int index, String name, int hardwareType, String kind, int above, i
     private static final int LINK = 5;
     private static final int MASTER = 10;
     private static final int LINK_INFO = 18;
+    private static final int LINK_NAMESPACE = 37;
     private static final int LINK_INFO_KIND = 1;
     private static final Set<String> SHARING = Set.of("macvlan", "macvtap", "ipvlan", "ipvtap");
     private static final int ETHERNET = 1;
@@ -52,11 +54,16 @@ record Links(int index, String name, int hardwareType, String kind, int above, i
                             Short.toUnsignedInt(answer.getShort(2)),
                             kind,
                             number(answer, MASTER),
-                            SHARING.contains(kind) ? number(answer, LINK) : 0));
+                            beneath(answer, kind)));
                 }
             }
             return links;
         }
+    }
+
+    private static int beneath(ByteBuffer link, String kind) {
+        boolean isOfOtherNamespace = NetlinkAttributes.find(link, HEADER_BYTES, LINK_NAMESPACE) != null;
+        return SHARING.contains(kind) && !isOfOtherNamespace ? number(link, LINK) : 0;
     }
 
     private static int number(ByteBuffer link, int attribute) {
@@ -79,17 +86,45 @@ record Links(int index, String name, int hardwareType, String kind, int above, i
      * Looks whether each packet comes in through one of these alone. A VLAN's interface is apart from that beneath it,
      * whose tagged frames no level looks at, and a VRF's has no ingress.
      *
+     * @param all that there are, through some of which packets come from one to another
      * @throws LevelException if a packet comes in through two of them, and a policy would act on it twice
      */
-    static void checkApart(List<Links> links) throws LevelException {
+    static void checkApart(List<Links> links, List<Links> all) throws LevelException {
         for (Links lower : links) {
+            Set<Links> uppers = new HashSet<>();
+            addUppers(lower, all, uppers);
             for (Links upper : links) {
-                boolean isPort = lower.above == upper.index && !upper.kind.equals("vrf");
-                if (isPort || upper.beneath == lower.index) {
+                if (uppers.contains(upper)) {
                     throw new LevelException("packets that come in through " + lower.name + " come in through "
                             + upper.name + " again, and policies would act on them twice: name one of the two");
                 }
             }
+        }
+    }
+
+    /** Adds all through which what comes in through one comes in again. */
+    private static void addUppers(Links lower, List<Links> all, Set<Links> uppers) {
+        for (Links upper : all) {
+            boolean isPort = lower.above == upper.index && !upper.kind.equals("vrf");
+            if ((isPort || upper.beneath == lower.index) && uppers.add(upper)) {
+                addUppers(upper, all, uppers);
+            }
+        }
+    }
+
+    /**
+     * Returns those of these names, through one of which alone each packet comes in.
+     *
+     * @throws LevelException if one cannot be had, or not with the others
+     */
+    static List<Links> namedApart(List<String> names) throws LevelException {
+        try {
+            List<Links> all = all();
+            List<Links> named = named(names, all);
+            checkApart(named, all);
+            return named;
+        } catch (NetlinkException e) {
+            throw unreadable(e);
         }
     }
 
@@ -100,23 +135,30 @@ record Links(int index, String name, int hardwareType, String kind, int above, i
      */
     static List<Links> named(List<String> names) throws LevelException {
         try {
-            List<Links> all = all();
-            List<Links> named = new ArrayList<>();
-            for (String name : names) {
-                Links link = all.stream()
-                        .filter(other -> other.name.equals(name))
-                        .findFirst()
-                        .orElseThrow(() -> new LevelException(
-                                "network interface " + name + " does not exist: name one that \"ip link\" shows"));
-                if (link.hardwareType != ETHERNET && link.hardwareType != LOOPBACK) {
-                    throw new LevelException("network interface " + name + " is of hardware type " + link.hardwareType
-                            + ": BPF programs read Ethernet frames alone, type 1");
-                }
-                named.add(link);
-            }
-            return named;
+            return named(names, all());
         } catch (NetlinkException e) {
-            throw new LevelException("network interfaces: " + e.getMessage(), e);
+            throw unreadable(e);
         }
+    }
+
+    private static List<Links> named(List<String> names, List<Links> all) throws LevelException {
+        List<Links> named = new ArrayList<>();
+        for (String name : names) {
+            Links link = all.stream()
+                    .filter(other -> other.name.equals(name))
+                    .findFirst()
+                    .orElseThrow(() -> new LevelException(
+                            "network interface " + name + " does not exist: name one that \"ip link\" shows"));
+            if (link.hardwareType != ETHERNET && link.hardwareType != LOOPBACK) {
+                throw new LevelException("network interface " + name + " is of hardware type " + link.hardwareType
+                        + ": BPF programs read Ethernet frames alone, type 1");
+            }
+            named.add(link);
+        }
+        return named;
+    }
+
+    private static LevelException unreadable(NetlinkException e) {
+        return new LevelException("network interfaces: " + e.getMessage(), e);
     }
 }

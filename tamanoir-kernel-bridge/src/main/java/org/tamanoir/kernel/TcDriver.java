@@ -47,8 +47,7 @@ final class TcDriver extends BpfDriver {
     TcDriver(int instance, List<String> interfaces) throws LevelException {
         super(Level.TC, Abi.LEVEL_TC);
         this.instance = instance;
-        List<Links> links = Links.named(interfaces);
-        Links.checkApart(links);
+        List<Links> links = Links.namedApart(interfaces);
         for (Links link : links) {
             hooks.add(new TcHook(link.index(), link.name()));
         }
