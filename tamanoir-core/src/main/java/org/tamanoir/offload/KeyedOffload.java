@@ -43,6 +43,8 @@ public final class KeyedOffload implements Offload {
     private enum CatchUp {
         /** Some may be in a level's hands. */
         BEGUN,
+        /** They were some when the service's thread began to wait for all levels. */
+        PASSING,
         /** All are in the node's sockets, or behind. */
         UP,
         /** All have been read from them. */
@@ -90,26 +92,31 @@ public final class KeyedOffload implements Offload {
         return stage != CatchUp.DONE && !closed;
     }
 
-    /** Returns whether packets may be in a level's hands that it has found no policy for, or another. */
-    boolean hasNewlyBegun() {
-        return stage == CatchUp.BEGUN && !closed;
+    /**
+     * Returns whether packets may be in a level's hands that it has found no policy for, or another: the caller waits for
+     * them next. A change meanwhile makes others.
+     */
+    synchronized boolean beginPassing() {
+        if (stage == CatchUp.BEGUN && !closed) {
+            stage = CatchUp.PASSING;
+        }
+        return stage == CatchUp.PASSING;
     }
 
     /**
-     * Has the level begin, if nothing of before is left: when no packet is in its hands, then when none is in a socket, and
+     * Has the level begin, if nothing of before is left: when no packet is in its hands since {@link #beginPassing}, then when none is in a socket, and
      * in a later call, when what was in the sockets is in the service's hands, none in its queues, and at last, when what it
      * has sent is out of the host's.
      *
-     * @param hasPassed whether levels have no packet in their hands any more from before the policy
      * @param holdsBack whether packets wait in the service's queues
      * @param outflow makes one of what the service's thread sends
      */
-    synchronized void catchUp(boolean hasPassed, boolean holdsBack, Supplier<Outflow> outflow) {
+    synchronized void catchUp(boolean holdsBack, Supplier<Outflow> outflow) {
         Offload at = placed;
         if (!isBehind() || at == null) {
             return;
         }
-        if (stage == CatchUp.BEGUN && hasPassed) {
+        if (stage == CatchUp.PASSING) {
             stage = CatchUp.UP;
             isOver = levels.awaitRead();
         }

@@ -142,11 +142,14 @@ final class Offloads {
      */
     void catchUp(boolean holdsBack, Supplier<Outflow> outflow) {
         List<KeyedOffload> behind = copy();
-        boolean anyHasNewlyBegun = behind.stream().anyMatch(KeyedOffload::hasNewlyBegun);
-        if (anyHasNewlyBegun) {
+        boolean isAnyPassing = false;
+        for (KeyedOffload offload : behind) {
+            isAnyPassing |= offload.beginPassing();
+        }
+        if (isAnyPassing) {
             levels.awaitPassed();
         }
-        behind.forEach(offload -> offload.catchUp(anyHasNewlyBegun, holdsBack, outflow));
+        behind.forEach(offload -> offload.catchUp(holdsBack, outflow));
     }
 
     /** Takes note of keys that have come to mean this service, or another. */

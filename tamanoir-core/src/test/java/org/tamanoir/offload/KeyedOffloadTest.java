@@ -14,6 +14,7 @@ import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
+import org.tamanoir.nodeos.Share;
 import org.tamanoir.transport.Backlogs;
 
 /** One policy, on levels that note what they are told. */
@@ -37,7 +38,12 @@ class KeyedOffloadTest {
     private long nowNs;
 
     private void catchUp(boolean holdsBack) {
-        offload.catchUp(true, holdsBack, () -> new Outflow(() -> isUnsent, () -> nowNs, new Backlogs(Path.of("none"))));
+        offload.beginPassing();
+        offload.catchUp(holdsBack, this::outflow);
+    }
+
+    private Outflow outflow() {
+        return new Outflow(() -> isUnsent, () -> nowNs, new Backlogs(Path.of("none")));
     }
 
     /** The last packet of before has left the service's queue in this turn, and is flushed behind it. */
@@ -56,6 +62,19 @@ class KeyedOffloadTest {
         catchUp(false);
         assertThat(told).endsWith("caughtUp");
         assertThat(offload.isBehind()).isFalse();
+    }
+
+    /** Packets may be in the level's hands that go by the share of before. */
+    @Test
+    void aChangeWhileTheThreadWaitsForTheLevelsIsWaitedForToo() throws Exception {
+        offload.begin(List.of(1L), Set.of(Level.TC), true);
+        assertThat(offload.beginPassing()).isTrue();
+        offload.change(Policy.forward().share(Share.first(5)));
+        offload.catchUp(false, this::outflow);
+        assertThat(told).doesNotContain("awaitRead");
+        assertThat(offload.beginPassing()).isTrue();
+        offload.catchUp(false, this::outflow);
+        assertThat(told).endsWith("awaitRead");
     }
 
     @Test
