@@ -69,7 +69,14 @@ public final class KeyedOffload implements Offload {
     }
 
     private void fallBehind() {
-        stage = CatchUp.BEGUN;
+        if (isOrdered()) {
+            stage = CatchUp.BEGUN;
+        }
+    }
+
+    /** Returns whether its packets keep order: those of connections that begin have none. */
+    boolean isOrdered() {
+        return flow.protocol() == Flow.Protocol.UDP;
     }
 
     /** Works for these keys from now on. */
@@ -166,7 +173,7 @@ public final class KeyedOffload implements Offload {
                 fallBehind();
             }
         }
-        if (isOtherShare) {
+        if (isOtherShare && isOrdered()) {
             Outflow.rest(levels);
         }
     }
@@ -215,7 +222,7 @@ public final class KeyedOffload implements Offload {
      */
     synchronized void beginAnew() {
         Offload at = placed;
-        if (at == null || isClosed() || !policy.share().equals(Share.NONE)) {
+        if (at == null || isClosed() || !isOrdered() || !policy.share().equals(Share.NONE)) {
             return;
         }
         try {
@@ -231,7 +238,7 @@ public final class KeyedOffload implements Offload {
         if (!closed) {
             beforeClosing.run();
         }
-        if (end()) {
+        if (end() && isOrdered()) {
             Outflow.rest(levels);
         }
     }

@@ -79,7 +79,7 @@ final class Offloads {
         }
         KeyedOffload offload = new KeyedOffload(this.levels, flow, policy);
         offload.begin(keys(flow), levels, isOrdered);
-        boolean takesOver = !overlapping(offload).isEmpty();
+        boolean takesOver = offload.isOrdered() && !overlapping(offload).isEmpty();
         offload.beforeClosing(() -> overlapping(offload).forEach(KeyedOffload::beginAnew));
         if (!add(offload)) {
             offload.close();
@@ -212,11 +212,11 @@ final class Offloads {
         synchronized (this) {
             closed = true;
         }
-        boolean wasAnyAtWork = false;
+        boolean wasAnyOrdered = false;
         for (KeyedOffload offload : copy()) {
-            wasAnyAtWork |= offload.end();
+            wasAnyOrdered |= offload.end() && offload.isOrdered();
         }
-        if (wasAnyAtWork) {
+        if (wasAnyOrdered) {
             Outflow.rest(levels);
         }
     }

@@ -34,6 +34,8 @@ class KeyedOffloadTest {
                 };
             });
     private final KeyedOffload offload = new KeyedOffload(levels, Flow.ANY, Policy.up());
+    private final KeyedOffload connections =
+            new KeyedOffload(levels, new Flow(Flow.Protocol.TCP, null, null, null), Policy.up());
     private boolean isUnsent;
     private long nowNs;
 
@@ -75,6 +77,19 @@ class KeyedOffloadTest {
         assertThat(offload.beginPassing()).isTrue();
         offload.catchUp(false, this::outflow);
         assertThat(told).endsWith("awaitRead");
+    }
+
+    @Test
+    void nobodyRestsForTheOrderOfConnections() throws Exception {
+        connections.begin(List.of(1L), Set.of(Level.TC), true);
+        assertThat(connections.isBehind()).isFalse();
+        connections.change(Policy.forward().share(Share.first(5)));
+        connections.close();
+        assertThat(told).containsExactly("offload");
+
+        offload.begin(List.of(1L), Set.of(Level.TC), true);
+        offload.close();
+        assertThat(told).contains("awaitPassed", "awaitLeft");
     }
 
     @Test
