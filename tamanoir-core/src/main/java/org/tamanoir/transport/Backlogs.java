@@ -1,11 +1,12 @@
 package org.tamanoir.transport;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
+import java.io.RandomAccessFile;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The backlogs of the processors: packets that the kernel has sent through a virtual interface, and that wait on one
@@ -31,6 +32,10 @@ public final class Backlogs {
     private final BitSet pending = new BitSet();
 
     private boolean hasBegun;
+    /** Open while something waits: the kernel writes it anew for each look. */
+    private @Nullable RandomAccessFile file;
+
+    private byte[] text = new byte[2048];
 
     public Backlogs() {
         this(STATISTICS);
@@ -44,26 +49,83 @@ public final class Backlogs {
     /** Waits from now on for what is in the backlogs now. */
     public void begin() {
         hasBegun = false;
+        pending.clear();
     }
 
     /** Returns whether each backlog was seen empty once since {@link #begin}, so that all that was in it is through. */
     public boolean areThrough() {
-        String[] lines;
+        int length;
         try {
-            lines = Files.readString(statistics, StandardCharsets.US_ASCII).split("\n");
-        } catch (IOException | RuntimeException e) {
+            length = read();
+        } catch (IOException unreadable) {
+            close();
             return true;
         }
-        if (!hasBegun) {
-            hasBegun = true;
-            pending.set(0, lines.length);
+        look(length);
+        if (pending.isEmpty()) {
+            close();
+            return true;
         }
-        for (int line = 0; line < lines.length; line++) {
-            if (isEmpty(lines[line])) {
-                pending.clear(line);
+        return false;
+    }
+
+    /** Reads the whole file, which stays open while something waits. */
+    private int read() throws IOException {
+        RandomAccessFile from = file;
+        if (from == null) {
+            from = new RandomAccessFile(statistics.toFile(), "r");
+            file = from;
+        } else {
+            from.seek(0);
+        }
+        int length = 0;
+        int bytes;
+        while ((bytes = from.read(text, length, text.length - length)) > 0) {
+            length += bytes;
+            if (length == text.length) {
+                text = Arrays.copyOf(text, 2 * length);
             }
         }
-        return pending.isEmpty();
+        return length;
+    }
+
+    private void look(int length) {
+        int line = 0;
+        int field = 0;
+        boolean isEmpty = true;
+        for (int at = 0; at < length; at++) {
+            byte sign = text[at];
+            if (sign == ' ') {
+                field++;
+            } else if (sign == '\n') {
+                note(line++, isEmpty);
+                field = 0;
+                isEmpty = true;
+            } else if (field == WAITING && sign != '0') {
+                isEmpty = false;
+            }
+        }
+        hasBegun = true;
+    }
+
+    private void note(int processor, boolean isEmpty) {
+        if (isEmpty) {
+            pending.clear(processor);
+        } else if (!hasBegun) {
+            pending.set(processor);
+        }
+    }
+
+    private void close() {
+        RandomAccessFile open = file;
+        file = null;
+        if (open != null) {
+            try {
+                open.close();
+            } catch (IOException e) {
+                // It was read only.
+            }
+        }
     }
 
     /** Waits until what is in the backlogs now is through, for so long at most. */
@@ -73,10 +135,5 @@ public final class Backlogs {
         while (!areThrough() && System.nanoTime() - endNs < 0) {
             LockSupport.parkNanos(LOOK_NS);
         }
-    }
-
-    private static boolean isEmpty(String line) {
-        String[] fields = line.trim().split(" ");
-        return fields.length <= WAITING || fields[WAITING].chars().allMatch(digit -> digit == '0');
     }
 }
