@@ -17,7 +17,7 @@ import org.tamanoir.nodeos.LevelStatus;
  * of policies, the module has its own; every table knows of every policy, so that a level steps aside where it is
  * another's.
  *
- * <p>Thread contract: {@link #statuses} any thread; all others under the lock of {@link Policies}.
+ * <p>Thread contract: {@link #statuses} and {@link #proceed} any thread; all others under the lock of {@link Policies}.
  */
 final class AttachedLevels {
     private static final String READY = "ready";
@@ -116,6 +116,13 @@ final class AttachedLevels {
             return driver.whyNot();
         } catch (LevelException gone) {
             return String.valueOf(gone.getMessage());
+        }
+    }
+
+    /** Has levels go on with what packets have shown to be possible. */
+    synchronized void proceed() throws LevelException {
+        for (LevelDriver driver : drivers.values()) {
+            driver.proceed();
         }
     }
 

@@ -55,6 +55,12 @@ final class BpfHints {
         map.put(BpfMap.number(0), hints);
     }
 
+    /** Says that XDP's program is not attached to all interfaces. */
+    void noFront() throws LevelException {
+        hints.putInt(FRONT, 0);
+        map.put(BpfMap.number(0), hints);
+    }
+
     /** Says that there are so many flows more with these wildcards, or fewer. */
     void countFlow(int wild, int change) throws LevelException {
         flowsByWild[wild] += change;

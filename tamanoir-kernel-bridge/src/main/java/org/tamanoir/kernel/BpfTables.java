@@ -110,6 +110,12 @@ final class BpfTables implements AutoCloseable {
         hints.front(decides);
     }
 
+    /** Says that XDP's program was detached. */
+    synchronized void noFront() throws LevelException {
+        checkOpen();
+        hints.noFront();
+    }
+
     /** Adds or replaces a policy; a packet sees the old one or the new one. */
     synchronized void set(ByteBuffer flow, ByteBuffer policy) throws LevelException {
         checkOpen();

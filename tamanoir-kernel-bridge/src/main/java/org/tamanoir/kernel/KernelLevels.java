@@ -117,7 +117,7 @@ final class KernelLevels implements NodeOs {
         this.tcpPorts = tcpPorts;
         sockets = new UpSockets(udpPorts);
         upMark = mark;
-        thread = new LevelsThread(opened, policies, reconciler);
+        thread = new LevelsThread(opened, levels, policies, reconciler);
         thread.start();
     }
 

@@ -24,6 +24,9 @@ interface LevelDriver extends AutoCloseable {
         return null;
     }
 
+    /** Goes on with what packets have shown to be possible, if it waits for that. As {@link #whyNot}, any thread. */
+    default void proceed() throws LevelException {}
+
     /**
      * Begins to look at packets, or changes what it looks at.
      *

@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.nodeos.LevelException;
 
 /**
- * The thread {@code levels}: reads this host's addresses every second, and looks at slots ten times a second while there
+ * The thread {@code levels}: reads this host's addresses every second, has levels go on that wait for packets, and looks at slots ten times a second while there
  * are any to look at. It starts in the network namespace of the thread that starts it.
  */
 final class LevelsThread {
@@ -19,13 +19,15 @@ final class LevelsThread {
     private static final Duration PATIENCE = Duration.ofMillis(5_000);
 
     private final WayUp wayUp;
+    private final AttachedLevels levels;
     private final Policies policies;
     private final Reconciler reconciler;
     private final Thread thread = new Thread(this::run, "levels");
     private volatile boolean isStopped;
 
-    LevelsThread(WayUp wayUp, Policies policies, Reconciler reconciler) {
+    LevelsThread(WayUp wayUp, AttachedLevels levels, Policies policies, Reconciler reconciler) {
         this.wayUp = wayUp;
+        this.levels = levels;
         this.policies = policies;
         this.reconciler = reconciler;
         thread.setDaemon(true);
@@ -47,6 +49,7 @@ final class LevelsThread {
                 if (nowNs - addressesNs >= 0) {
                     addressesNs = nowNs + ADDRESSES_NS;
                     readAddresses();
+                    proceed();
                 }
             } catch (Throwable fault) {
                 tell(fault);
@@ -62,6 +65,14 @@ final class LevelsThread {
                     fault);
         } catch (Throwable again) {
             // Without memory there is no line, but a next round.
+        }
+    }
+
+    private void proceed() {
+        try {
+            levels.proceed();
+        } catch (LevelException refused) {
+            LOG.warn("levels: {}", refused.getMessage());
         }
     }
 

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
 
@@ -19,6 +21,7 @@ import org.tamanoir.nodeos.LevelException;
  * <p>Thread contract: as {@link LevelDriver}; {@link #attach} in the network namespace of the interfaces.
  */
 final class XdpDriver extends BpfDriver {
+    private static final Logger LOG = LoggerFactory.getLogger(XdpDriver.class);
     private static final String PROGRAM = "tmn_xdp";
     private static final int EBUSY = 16;
     /** How long to wait for a first frame, which shows whether the driver hands metadata on. */
@@ -33,7 +36,7 @@ final class XdpDriver extends BpfDriver {
     private final BpfObject object;
     private final int program;
     /** Whether it decides about packets: since metadata was seen to come through all interfaces. */
-    private boolean decides;
+    private volatile boolean decides;
 
     private record Attached(Links link, int fd, boolean isNative) {
         /** Whether metadata certainly comes to traffic control: what is generic the kernel itself hands on. */
@@ -73,25 +76,42 @@ final class XdpDriver extends BpfDriver {
                                 .collect(Collectors.joining(", ")));
     }
 
-    /**
-     * Says so while no frame has shown that an interface hands on metadata, by which traffic control's program knows what
-     * this one did; when all have, the program decides from now on.
-     */
+    /** Says so while the program does not decide, and of which interface no frame has shown that it hands on metadata. */
     @Override
     public @Nullable String whyNot() throws LevelException {
         if (decides) {
             return null;
         }
         for (Attached at : attached) {
-            if (!at.carriesMetadata() && !tc.hasMetadata(at.link)) {
+            if (isSilent(at)) {
                 return "xdp on " + at.link.name() + ": nothing of what XDP writes in front of frames has come to tc: no"
                         + " frame has come in yet, or the driver has no room for it; then leave the interface out, or"
                         + " use tc";
             }
         }
+        return attached.isEmpty() ? "xdp is not attached" : "xdp begins within a second: ask again";
+    }
+
+    private boolean isSilent(Attached at) throws LevelException {
+        return !at.carriesMetadata() && !tc.hasMetadata(at.link);
+    }
+
+    /**
+     * Has the program decide from now on, when frames have shown that all interfaces hand on metadata, by which traffic
+     * control's program knows what this one did.
+     */
+    @Override
+    public synchronized void proceed() throws LevelException {
+        if (decides || attached.isEmpty()) {
+            return;
+        }
+        for (Attached at : attached) {
+            if (isSilent(at)) {
+                return;
+            }
+        }
         tables().front(true);
         decides = true;
-        return null;
     }
 
     @Override
@@ -123,8 +143,10 @@ final class XdpDriver extends BpfDriver {
             }
             tables().front(false);
             long endNs = System.nanoTime() + FIRST_FRAME_NS;
-            while (whyNot() != null && System.nanoTime() - endNs < 0) {
+            proceed();
+            while (!decides && System.nanoTime() - endNs < 0) {
                 LockSupport.parkNanos(FIRST_FRAME_NS / 100);
+                proceed();
             }
         } catch (LevelException e) {
             detach();
@@ -143,9 +165,22 @@ final class XdpDriver extends BpfDriver {
     }
 
     private void detach() {
+        decides = false;
         attached.forEach(at -> LibC.close(at.fd));
+        if (!attached.isEmpty()) {
+            Grace.await(); // Traffic control's program reads the words of frames that are on their way to it.
+            clearFront();
+        }
         attached.clear();
         tc.pins().unpin(PROGRAM);
+    }
+
+    private void clearFront() {
+        try {
+            tables().noFront();
+        } catch (LevelException e) {
+            LOG.warn("levels: tc goes on to look for what xdp writes in front of frames: {}", e.getMessage());
+        }
     }
 
     /** Returns the program's descriptor. */

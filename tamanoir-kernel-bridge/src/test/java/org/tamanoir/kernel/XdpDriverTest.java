@@ -103,6 +103,8 @@ class XdpDriverTest {
             tap.datagram(first);
             assertThat(BpfBed.receive(node)).isEqualTo(first);
             assertThat(bed.counters().up()).isEqualTo(1);
+            assertThat(bed.driver().whyNot()).as("a question changes nothing").isNotNull();
+            bed.driver().proceed();
             boolean decides = bed.driver().whyNot() == null;
             byte[] second = BpfBed.bytes(BpfBed.packet(), 2);
             tap.datagram(second);
@@ -110,6 +112,22 @@ class XdpDriverTest {
             assertThat(BpfBed.receiveUntilLast(node)).containsExactly(decides ? new byte[0][] : new byte[][] {second});
             assertThat(bed.counters().dropped()).isEqualTo(decides ? 1 : 0);
         }
+    }
+
+    @Test
+    void trafficControlLooksForNoWordsOfAProgramThatIsGone() throws Exception {
+        try (BpfBed bed = new BpfBed(net, Level.XDP).begin(Level.XDP)) {
+            assertThat(front(bed)).isNotZero();
+            bed.driver().close();
+            assertThat(front(bed)).isZero();
+        }
+    }
+
+    private static int front(BpfBed bed) throws LevelException {
+        int hints = bed.tc.tables().descriptors().get("tmn_hints");
+        return new BpfMap("tmn_hints", hints, Integer.BYTES, BpfHints.SIZE)
+                .get(BpfMap.number(0))
+                .getInt(12);
     }
 
     private String link(String device) {
