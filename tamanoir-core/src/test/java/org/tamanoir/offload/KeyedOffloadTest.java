@@ -20,12 +20,12 @@ import org.tamanoir.transport.Backlogs;
 /** One policy, on levels that note what they are told. */
 class KeyedOffloadTest {
     private final List<String> told = new ArrayList<>();
-    private final Offload placed = (Offload)
-            Proxy.newProxyInstance(Offload.class.getClassLoader(), new Class<?>[] {Offload.class}, (p, method, with) -> {
+    private final Offload placed = (Offload) Proxy.newProxyInstance(
+            Offload.class.getClassLoader(), new Class<?>[] {Offload.class}, (p, method, with) -> {
                 return method.getName().equals("isClosed") ? false : null;
             });
-    private final NodeOs levels = (NodeOs)
-            Proxy.newProxyInstance(NodeOs.class.getClassLoader(), new Class<?>[] {NodeOs.class}, (p, method, with) -> {
+    private final NodeOs levels = (NodeOs) Proxy.newProxyInstance(
+            NodeOs.class.getClassLoader(), new Class<?>[] {NodeOs.class}, (p, method, with) -> {
                 told.add(method.getName());
                 return switch (method.getName()) {
                     case "offload" -> placed;

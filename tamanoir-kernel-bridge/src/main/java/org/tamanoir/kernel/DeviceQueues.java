@@ -54,8 +54,8 @@ final class DeviceQueues implements AutoCloseable {
      */
     boolean areThrough(int withinMs) throws NetlinkException {
         socket.answerWithin(withinMs);
-        return areThrough(socket.exchange(
-                new NetlinkRequest(GET_DISCIPLINE, NetlinkRequest.DUMP).header(new int[HEADER_BYTES])));
+        return areThrough(
+                socket.exchange(new NetlinkRequest(GET_DISCIPLINE, NetlinkRequest.DUMP).header(new int[HEADER_BYTES])));
     }
 
     boolean areThrough(List<ByteBuffer> answers) {

@@ -117,8 +117,7 @@ final class NetlinkSocket implements AutoCloseable {
             if (System.nanoTime() - endNs > 0 || answers.size() > MAX_ANSWERS) {
                 throw new NetlinkException(
                         LibC.EAGAIN,
-                        name + ": no end of the answer within " + timeoutMs + " ms, " + answers.size()
-                                + " parts came");
+                        name + ": no end of the answer within " + timeoutMs + " ms, " + answers.size() + " parts came");
             }
         }
         return answers;

@@ -47,7 +47,8 @@ class DeviceQueuesTest {
     void moreThanFourGigabytesHaveLeft() {
         long left = 0xFFFF_FFFFL;
         assertThat(queues.areThrough(List.of(discipline(1, left, 7, 1, 60)))).isFalse();
-        assertThat(queues.areThrough(List.of(discipline(1, left + 60, 8, 1, 60)))).isTrue();
+        assertThat(queues.areThrough(List.of(discipline(1, left + 60, 8, 1, 60))))
+                .isTrue();
     }
 
     private static ByteBuffer discipline(int device, long bytes, int packets, int waiting, int waitingBytes) {
@@ -55,7 +56,10 @@ class DeviceQueuesTest {
         answer.putInt(4, device).position(20);
         answer.putShort((short) (answer.remaining())).putShort((short) STATS);
         answer.putShort((short) 16).putShort((short) STATS_BASIC).putLong(bytes).putInt(packets);
-        answer.putShort((short) 24).putShort((short) STATS_QUEUE).putInt(waiting).putInt(waitingBytes);
+        answer.putShort((short) 24)
+                .putShort((short) STATS_QUEUE)
+                .putInt(waiting)
+                .putInt(waitingBytes);
         return answer.clear();
     }
 }

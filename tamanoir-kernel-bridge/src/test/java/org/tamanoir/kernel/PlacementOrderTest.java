@@ -1,6 +1,7 @@
 package org.tamanoir.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.tamanoir.kernel.OrderTesting.SERVICE;
 import static org.tamanoir.support.Waiting.eventually;
 
@@ -64,6 +65,7 @@ class PlacementOrderTest {
     /** The level's packets leave by a queue of their own, past those that the JVM has sent before. */
     @Test
     void movesToALevelWhereTheServicesQueueIsSlow() throws Exception {
+        requireTwoProcessors();
         order.twoQueues(false);
         try {
             order.moveToAndFro(Level.TC, 5);
@@ -75,12 +77,17 @@ class PlacementOrderTest {
     /** The JVM's packets leave by a queue of their own, past those that the level has sent on before. */
     @Test
     void movesToTheJvmWhereTheLevelsQueueIsSlow() throws Exception {
+        requireTwoProcessors();
         order.twoQueues(true);
         try {
             order.moveToAndFro(Level.TC, 5);
         } finally {
             order.oneQueue();
         }
+    }
+
+    private static void requireTwoProcessors() {
+        assumeTrue(Runtime.getRuntime().availableProcessors() > 1, "needs two processors, a queue for each");
     }
 
     /** Packets of a flow name the service in two ways: those of one wait for those of the other. */

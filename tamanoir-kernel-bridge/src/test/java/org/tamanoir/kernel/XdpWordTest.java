@@ -37,6 +37,7 @@ class XdpWordTest {
     private static final int UNMARKED = 0;
     private static final int MARK_OF_TC = 8;
     private static final int MARK_OF_XDP = 9;
+    private static final Duration LONGEST_HOLD = Duration.ofSeconds(8);
     private static final int AF_PACKET = 17;
     private static final int ALL_PROTOCOLS = 0x0300; // ETH_P_ALL, as on the wire
 
@@ -44,7 +45,6 @@ class XdpWordTest {
     private static BpfBed bed;
     private static DatagramSocket node;
     private static DatagramSocket last;
-    private static Duration hold = Duration.ofMillis(30);
 
     /** What the tables say of a packet. */
     private enum Policies {
@@ -151,7 +151,8 @@ class XdpWordTest {
 
     /** Sends a packet and changes the policies when XDP has seen it and traffic control has not. */
     private static List<Arrival> arrivals(Policies atXdp, Policies atTc, boolean unknownUp) throws Exception {
-        while (true) {
+        Duration hold = Duration.ofMillis(30);
+        while (hold.compareTo(LONGEST_HOLD) < 0) {
             bed.begin(Level.XDP, BpfBed.TYPE_ID, unknownUp);
             bed.tc.clear(BpfBed.SLOT + 1);
             atXdp.set();
@@ -168,6 +169,8 @@ class XdpWordTest {
             }
             hold = hold.multipliedBy(2);
         }
+        throw new AssertionError("traffic control had seen the packet before each change, though it was held for up to "
+                + hold.dividedBy(2));
     }
 
     /**
