@@ -39,19 +39,17 @@ final class KernelLevels implements NodeOs {
     private final @Nullable InstanceLock instance;
     private final AttachedLevels levels;
     private final Slots slots = new Slots();
-    private final Reconciler reconciler = new Reconciler(
-            new UsedSlot.Intake() {
-                @Override
-                public long arrived(int slot) {
-                    return slots.arrived(slot);
-                }
+    private final Reconciler reconciler = new Reconciler(new UsedSlot.Intake() {
+        @Override
+        public long arrived(int slot) {
+            return slots.arrived(slot);
+        }
 
-                @Override
-                public boolean isEmpty() {
-                    return sockets.areEmpty();
-                }
-            },
-            System::nanoTime);
+        @Override
+        public boolean isEmpty() {
+            return sockets.areEmpty();
+        }
+    });
     private final Policies policies;
     private volatile int upMark;
     private volatile UpSockets sockets = new UpSockets(Set.of());

@@ -37,6 +37,10 @@ final class Reconciler {
     private boolean anyPending;
     private int leftOfRound;
 
+    Reconciler(UsedSlot.Intake intake) {
+        this(intake, System::nanoTime);
+    }
+
     Reconciler(UsedSlot.Intake intake, LongSupplier nanoTime) {
         this.intake = intake;
         this.nanoTime = nanoTime;
