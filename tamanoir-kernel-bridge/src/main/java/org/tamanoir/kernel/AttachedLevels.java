@@ -94,7 +94,7 @@ final class AttachedLevels {
             driver = opening.open();
             driver.locals(locals);
             driver.attach(hook);
-            drivers.put(level, driver);
+            add(driver);
             return driver;
         } catch (LevelException refused) {
             if (driver != null) {
@@ -103,6 +103,11 @@ final class AttachedLevels {
             reasons.put(level, String.valueOf(refused.getMessage()));
             return null;
         }
+    }
+
+    /** Adds a level that is attached. */
+    synchronized void add(LevelDriver driver) {
+        drivers.put(driver.level(), driver);
     }
 
     /** Returns why policies cannot be placed on it; null where they can. */

@@ -21,6 +21,9 @@ import org.tamanoir.nodeos.Policy;
 final class KernelOffload implements Offload {
     private static final Logger LOG = LoggerFactory.getLogger(KernelOffload.class);
 
+    /** Taken before the lock of {@link Policies}: its policy changes, moves and ends in turn, however long a move waits. */
+    final Object turn = new Object();
+
     private final Policies policies;
     /** The {@code struct tmn_flow}s that all tables know it by, one for each service key. */
     private volatile List<ByteBuffer> keys;
@@ -28,7 +31,10 @@ final class KernelOffload implements Offload {
     private volatile long serviceKey;
     private final Flow flow;
     private volatile Level level;
+    private volatile UsedSlot slot;
+    /** Slots whose counts are not in {@link #past} yet: this one, and those that it had. */
     private final List<UsedSlot> slots = new ArrayList<>(1);
+
     private volatile Policy policy;
     private volatile boolean isOrdered;
     private volatile boolean isClosed;
@@ -50,6 +56,7 @@ final class KernelOffload implements Offload {
         this.level = level;
         this.policy = policy;
         this.isOrdered = isOrdered;
+        this.slot = slot;
         slots.add(slot);
     }
 
@@ -96,8 +103,8 @@ final class KernelOffload implements Offload {
     @Override
     public synchronized LevelCounters counters() {
         LevelCounters sum = past;
-        for (UsedSlot slot : slots) {
-            sum = sum.plus(countersOf(slot));
+        for (UsedSlot each : slots) {
+            sum = sum.plus(countersOf(each));
         }
         return sum;
     }
@@ -112,8 +119,8 @@ final class KernelOffload implements Offload {
     }
 
     /** Returns the slot that its policy has. */
-    synchronized UsedSlot slot() {
-        return slots.get(slots.size() - 1);
+    UsedSlot slot() {
+        return slot;
     }
 
     /** Has another policy from now on, with the same slot. */
@@ -125,7 +132,13 @@ final class KernelOffload implements Offload {
     synchronized void changed(Policy newPolicy, boolean newIsOrdered, UsedSlot newSlot) {
         policy = newPolicy;
         isOrdered = newIsOrdered;
+        slot = newSlot;
         slots.add(newSlot);
+    }
+
+    /** Counts what was done under a slot that a table refused its policy with. */
+    synchronized void tried(UsedSlot refused) {
+        slots.add(refused);
     }
 
     /** Is at this level from now on. */
@@ -134,9 +147,9 @@ final class KernelOffload implements Offload {
     }
 
     /** Keeps what was counted under a slot that it had. */
-    synchronized void keepCounts(UsedSlot slot) {
-        if (slots.remove(slot)) {
-            past = past.plus(countersOf(slot));
+    synchronized void keepCounts(UsedSlot former) {
+        if (slots.remove(former)) {
+            past = past.plus(countersOf(former));
         }
     }
 

@@ -46,6 +46,7 @@ final class LevelsThread {
             long nowNs = System.nanoTime();
             try {
                 reconciler.pass(nowNs, policies::free);
+                policies.endLeaving(nowNs);
                 if (nowNs - addressesNs >= 0) {
                     addressesNs = nowNs + ADDRESSES_NS;
                     readAddresses();

@@ -123,8 +123,7 @@ final class ModuleDriver implements LevelDriver {
         try {
             exchange(request(Abi.C_SET).attribute(Abi.A_FLOW, flow).attribute(Abi.A_POLICY, policy));
         } catch (NetlinkException refused) {
-            boolean isGone = refused.errno() == LibC.ENOENT || refused.errno() == LibC.ENOTCONN;
-            if (isOwn || !isGone) { // a module that was unloaded is in no other level's way
+            if (isOwn || !isGone(refused)) { // a module that was unloaded is in no other level's way
                 throw exception("module tamanoir: set", refused);
             }
         }
@@ -173,11 +172,16 @@ final class ModuleDriver implements LevelDriver {
             ByteBuffer value = first(exchange(request(Abi.C_COUNTERS).attribute(Abi.A_SLOT, slot)), attribute, bytes);
             return value == null ? empty : empty.put(0, value, 0, bytes);
         } catch (NetlinkException refused) {
-            if (refused.errno() == LibC.ENOENT) {
+            if (isGone(refused)) {
                 return empty;
             }
             throw exception("module tamanoir: counters", refused);
         }
+    }
+
+    /** Returns whether the module was unloaded, and perhaps loaded again: then it knows nothing of this node. */
+    private static boolean isGone(NetlinkException refused) {
+        return refused.errno() == LibC.ENOENT || refused.errno() == LibC.ENOTCONN;
     }
 
     @Override

@@ -4,12 +4,10 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.ServiceKey;
@@ -25,33 +23,43 @@ import org.tamanoir.nodeos.Share;
  * All policies of a node at work, and the slots that they have.
  *
  * <p>A policy stands in all tables. It comes to the tables of other levels first and leaves them last, so that no level
- * takes its packets for those of an unknown flow while another handles them, nor those that one has handled and that have
- * yet to come to the other: it leaves when its slot is free, which no packet on its way from XDP to the module outlasts. A
- * new share gets a new slot, because its counts begin anew; the slot that it had is given back when its packets are through.
- * The keys of a policy have one slot together: none handles packets itself while those of another are on their way.
+ * takes its packets for those of an unknown flow while another handles them, nor packets that XDP or tc has handled and
+ * that have yet to come to the module: it leaves that a second later. A new share gets a new slot, because its counts begin
+ * anew; the slot that it had is given back when its packets are through. So is the slot of a policy that a table refused,
+ * since packets may carry it by then. The keys of a policy have one slot together: none handles packets itself while those
+ * of another are on their way.
  *
- * <p>Thread contract: any thread; one lock, this object's, under which drivers are called, never on the way of a packet.
+ * <p>Thread contract: any thread. Drivers are called under one lock, this object's, never on the way of a packet. Changes
+ * of one policy come one after the other, under its {@link KernelOffload#turn}, which is taken first: a move waits for the
+ * kernel with that alone.
  */
 final class Policies {
     private static final Logger LOG = LoggerFactory.getLogger(Policies.class);
     private static final String STILL_LEAVING =
             "packets that xdp or tc has handled may be on their way to it: ask again in a second";
+    private static final String FROM_XDP = "it does not see what xdp has done with packets that are on their way to it:"
+            + " move to tc first, or close the policy and ask for another a second later";
     private static final List<Level> ORDER = List.of(Level.XDP, Level.TC, Level.MODULE);
 
     private final AttachedLevels levels;
     private final Slots slots;
     private final Reconciler reconciler;
-    private final Map<ByteBuffer, KernelOffload> byFlow = new LinkedHashMap<>();
-    /** Flows whose packets XDP or tc may have handled that have yet to come to the module, with the slot they had last. */
-    private final Map<ByteBuffer, UsedSlot> leaving = new HashMap<>();
+    private final Runnable grace;
+    private final Map<ByteBuffer, KernelOffload> byFlow = new HashMap<>();
+    /** Policies that have not been closed; one may have lost all keys. */
+    private final Set<KernelOffload> open = new LinkedHashSet<>();
+    /** Flows whose packets XDP or tc may have handled that have yet to come to the module, and since when. */
+    private final Map<ByteBuffer, Long> leaving = new HashMap<>();
 
     private Set<InetAddress> locals = Set.of();
     private boolean isClosed;
 
-    Policies(AttachedLevels levels, Slots slots, Reconciler reconciler) {
+    /** @param grace waits until no level is in the midst of a packet that it began before */
+    Policies(AttachedLevels levels, Slots slots, Reconciler reconciler, Runnable grace) {
         this.levels = levels;
         this.slots = slots;
         this.reconciler = reconciler;
+        this.grace = grace;
     }
 
     /** Begins with addresses of this host that the levels know already. */
@@ -85,11 +93,10 @@ final class Policies {
         checkPossible(flow, policy);
         List<ByteBuffer> keys = keys(serviceKeys, flow);
         for (ByteBuffer key : keys) {
-            checkFree(key, null);
+            checkFree(key);
         }
-        return atFirst(keys, flow, policy, allowed, isOrdered, level -> {
-            return place(keys, serviceKeys.get(0), flow, policy, level, isOrdered);
-        });
+        return atFirst(
+                allowed, level -> place(keys, serviceKeys.get(0), flow, policy, level, isOrdered));
     }
 
     /** What is tried at one level after another. */
@@ -98,19 +105,11 @@ final class Policies {
     }
 
     /** Does it at the first level that can; refuses with the reasons of all. */
-    private <R> R atFirst(
-            List<ByteBuffer> keys, Flow flow, Policy policy, Set<Level> allowed, boolean isOrdered, Attempt<R> attempt)
-            throws LevelException {
+    private <R> R atFirst(Set<Level> allowed, Attempt<R> attempt) throws LevelException {
         List<String> reasons = new ArrayList<>();
         for (Level level : ORDER) {
             if (allowed.contains(level)) {
                 String whyNot = levels.whyNot(level);
-                if (whyNot == null) {
-                    whyNot = LevelReasons.impossible(level, flow, policy, isOrdered);
-                }
-                if (whyNot == null && level == Level.MODULE && keys.stream().anyMatch(leaving::containsKey)) {
-                    whyNot = STILL_LEAVING;
-                }
                 if (whyNot == null) {
                     try {
                         return attempt.at(level);
@@ -128,50 +127,43 @@ final class Policies {
     }
 
     /** Does what {@link org.tamanoir.nodeos.NodeOs#move} says. */
-    synchronized void move(KernelOffload offload, Policy policy, Set<Level> allowed, boolean isOrdered)
-            throws LevelException {
-        checkOpen();
-        if (offload.isClosed()) {
-            throw new LevelException("the policy was closed: ask for a new one");
+    void move(KernelOffload offload, Policy policy, Set<Level> allowed, boolean isOrdered) throws LevelException {
+        synchronized (offload.turn) {
+            synchronized (this) {
+                checkAtWork(offload);
+                checkPossible(offload.flow(), policy);
+            }
+            atFirst(allowed, level -> {
+                move(offload, policy, level, isOrdered);
+                return level;
+            });
         }
-        checkPossible(offload.flow(), policy);
-        atFirst(offload.keys(), offload.flow(), policy, allowed, isOrdered, level -> {
-            move(offload, policy, level, isOrdered);
-            return level;
-        });
     }
 
-    private void move(KernelOffload offload, Policy policy, Level level, boolean mayBeUp) throws LevelException {
-        if (level == Level.MODULE && offload.level() == Level.XDP) {
-            throw new LevelException(STILL_LEAVING); // The module does not see what XDP did with a packet.
-        }
-        boolean isOrdered = mayBeUp && waits(offload.flow(), policy);
-        UsedSlot slot = take(levels.driver(level), offload.flow(), policy, isOrdered);
-        holdIf(mayBeUp, slot);
+    /** Has an offload do something else under a new slot; in its turn, and without the lock if tables are crossed. */
+    private void move(KernelOffload offload, Policy policy, Level level, boolean isOrdered) throws LevelException {
+        boolean crosses = (level == Level.MODULE) != (offload.level() == Level.MODULE);
+        boolean mayBeUp = isOrdered || crosses; // In between all packets go up.
+        UsedSlot slot = slotFor(offload, policy, level, mayBeUp);
         try {
-            ByteBuffer struct = AbiEncoder.policy(slot.number, level, policy, isOrdered);
-            if (haveOneTable(level, offload.level())) {
-                setInAllTables(offload.keys(), level, struct);
-            } else {
-                crossTables(offload, level, AbiEncoder.policy(slot.number, level, Policy.up(), false), struct);
+            if (crosses) {
+                sendUp(offload, level, slot.number);
             }
+            moveTo(offload, policy, level, mayBeUp, slot);
         } catch (LevelException refused) {
-            setBack(offload, offload.keys());
-            slots.give(slot.number);
+            giveUp(offload, slot);
             throw refused;
         }
-        UsedSlot before = offload.slot();
-        if (offload.level() == Level.XDP) {
-            offload.keys().forEach(key -> leaving.put(key, before));
-        }
-        offload.movedTo(level);
-        offload.changed(policy, isOrdered, slot);
-        reconciler.watch(slot);
-        reconciler.retire(before, offload);
     }
 
-    private static boolean haveOneTable(Level one, Level other) {
-        return (one == Level.MODULE) == (other == Level.MODULE);
+    private synchronized UsedSlot slotFor(KernelOffload offload, Policy policy, Level level, boolean mayBeUp)
+            throws LevelException {
+        checkOpen();
+        if (level == Level.MODULE && offload.level() == Level.XDP) {
+            throw new LevelException(FROM_XDP);
+        }
+        check(level, offload.keys(), offload.flow(), policy, mayBeUp);
+        return take(level, offload.flow(), policy, mayBeUp);
     }
 
     /**
@@ -179,28 +171,62 @@ final class Policies {
      * then at the one that comes, which looks at those alone that have not gone up. A grace period behind each step lets
      * packets through that tc has seen under the table of before, and that have yet to come to the module.
      */
-    private void crossTables(KernelOffload offload, Level level, ByteBuffer up, ByteBuffer policy)
-            throws LevelException {
-        Level before = offload.level() == Level.XDP ? Level.TC : offload.level();
-        ByteBuffer upBefore = AbiEncoder.policy(offload.slot().number, before, Policy.up(), false);
-        for (ByteBuffer key : offload.keys()) {
-            levels.driver(before).set(key, upBefore);
-        }
-        Grace.await();
-        for (ByteBuffer key : offload.keys()) {
+    private void sendUp(KernelOffload offload, Level level, int slot) throws LevelException {
+        sendUp(offload.keys(), offload.level(), offload.slot().number);
+        grace.run();
+        sendUp(offload.keys(), level, slot);
+        grace.run();
+    }
+
+    private synchronized void sendUp(List<ByteBuffer> keys, Level level, int slot) throws LevelException {
+        checkOpen();
+        ByteBuffer up = AbiEncoder.policy(slot, level, Policy.up(), false);
+        for (ByteBuffer key : keys) {
             levels.driver(level).set(key, up);
         }
-        Grace.await();
-        setInAllTables(offload.keys(), level, policy);
+    }
+
+    private synchronized void moveTo(
+            KernelOffload offload, Policy policy, Level level, boolean mayBeUp, UsedSlot slot) throws LevelException {
+        checkOpen();
+        boolean isOrdered = mayBeUp && waits(offload.flow(), policy);
+        setInAllTables(offload.keys(), level, AbiEncoder.policy(slot.number, level, policy, isOrdered));
+        if (offload.level() == Level.XDP) {
+            offload.keys().forEach(key -> leaving.put(key, System.nanoTime()));
+        }
+        offload.movedTo(level);
+        begin(offload, policy, isOrdered, slot);
+    }
+
+    /** Has an offload's policy be this one, with a new slot, that stands in the tables. */
+    private void begin(KernelOffload offload, Policy policy, boolean isOrdered, UsedSlot slot) {
+        UsedSlot before = offload.slot();
+        offload.changed(policy, isOrdered, slot);
+        reconciler.watch(slot);
+        reconciler.retire(before, offload);
+    }
+
+    /** Has an offload do what it did. Packets may carry the new slot by now, which is given back when those are through. */
+    private synchronized void giveUp(KernelOffload offload, UsedSlot slot) {
+        if (isClosed) {
+            return;
+        }
+        offload.tried(slot);
+        if (setBack(offload)) {
+            reconciler.retire(slot, offload);
+        } else {
+            slot.release();
+            LOG.warn("levels: slot {} is lost, {} has it in a table", slot.number, offload);
+        }
     }
 
     private static List<ByteBuffer> keys(List<Long> serviceKeys, Flow flow) {
         return serviceKeys.stream().map(key -> AbiEncoder.flow(key, flow)).toList();
     }
 
-    private void checkFree(ByteBuffer key, @Nullable KernelOffload own) throws LevelException {
+    private void checkFree(ByteBuffer key) throws LevelException {
         KernelOffload owner = byFlow.get(key);
-        if (owner != null && owner != own) {
+        if (owner != null) {
             throw new LevelException("the flow has a policy of service "
                     + ServiceKey.toString(owner.serviceKey()) + " on "
                     + owner.level().label()
@@ -211,27 +237,21 @@ final class Policies {
     private KernelOffload place(
             List<ByteBuffer> keys, long serviceKey, Flow flow, Policy policy, Level level, boolean mayBeUp)
             throws LevelException {
+        check(level, keys, flow, policy, mayBeUp);
         boolean isOrdered = mayBeUp && waits(flow, policy);
-        UsedSlot slot = take(levels.driver(level), flow, policy, isOrdered);
-        holdIf(mayBeUp, slot);
+        UsedSlot slot = take(level, flow, policy, mayBeUp);
+        KernelOffload offload = new KernelOffload(this, keys, serviceKey, flow, level, policy, isOrdered, slot);
         try {
-            setInAllTables(keys, level, AbiEncoder.policy(slot.number, level, policy, isOrdered));
+            putIn(keys, level, AbiEncoder.policy(slot.number, level, policy, isOrdered));
         } catch (LevelException refused) {
-            keys.forEach(key -> removeFromAllTables(key, level));
-            slots.give(slot.number);
+            offload.closed();
+            reconciler.retire(slot, offload);
             throw refused;
         }
-        KernelOffload offload = new KernelOffload(this, keys, serviceKey, flow, level, policy, isOrdered, slot);
+        open.add(offload);
         keys.forEach(key -> byFlow.put(key, offload));
         reconciler.watch(slot);
         return offload;
-    }
-
-    /** Holds a slot where packets without it may be on their way up, in front of those that get it. */
-    private static void holdIf(boolean mayBeUp, UsedSlot slot) {
-        if (mayBeUp && slot.goesBySettled()) {
-            slot.hold();
-        }
     }
 
     /** Returns whether it makes a difference to this policy that packets may be on their way up. */
@@ -249,112 +269,168 @@ final class Policies {
         }
     }
 
-    private void removeFromAllTables(ByteBuffer key, Level level) {
-        removeQuietly(levels.driver(level), key);
-        levels.othersThan(level).forEach(other -> removeQuietly(other, key));
+    /** Sets a policy for keys that have none; where a table refuses one of them, none stays. */
+    private void putIn(List<ByteBuffer> keys, Level level, ByteBuffer policy) throws LevelException {
+        for (int i = 0; i < keys.size(); i++) {
+            ByteBuffer key = keys.get(i);
+            try {
+                setInAllTables(List.of(key), level, policy);
+            } catch (LevelException refused) {
+                removeFromAllTables(key, level); // Its own level has handled nothing of it.
+                keys.subList(0, i).forEach(before -> takeOut(before, level));
+                throw refused;
+            }
+        }
     }
 
-    private UsedSlot take(LevelDriver driver, Flow flow, Policy policy, boolean isOrdered) throws LevelException {
-        boolean isFirst = policy.share().kind() == Share.Kind.FIRST;
-        boolean goesBySettled = flow.protocol() == Flow.Protocol.UDP && (isFirst || isOrdered);
+    private void removeFromAllTables(ByteBuffer key, Level level) {
+        removeQuietly(levels.driver(level), key);
+        if (!leaving.containsKey(key)) {
+            levels.othersThan(level).forEach(other -> removeQuietly(other, key));
+        }
+    }
+
+    /** Takes a slot; one that is held, if its policy goes by what settles and packets without it may be on their way up. */
+    private UsedSlot take(Level level, Flow flow, Policy policy, boolean mayBeUp) throws LevelException {
+        boolean goesBySettled = flow.protocol() == Flow.Protocol.UDP
+                && (policy.share().kind() == Share.Kind.FIRST || mayBeUp && waits(flow, policy));
+        LevelDriver driver = levels.driver(level);
         int number = slots.take(driver);
         slots.await(number, goesBySettled);
-        return new UsedSlot(
-                number, driver, goesBySettled, isFirst ? policy.share().number() : 0);
+        UsedSlot slot = new UsedSlot(number, driver, goesBySettled);
+        if (mayBeUp && goesBySettled) {
+            slot.hold();
+        }
+        return slot;
     }
 
     /** Does what {@link Offload#change} says. */
-    synchronized void change(KernelOffload offload, Policy policy) throws LevelException {
-        checkOpen();
-        if (offload.isClosed()) {
-            throw new LevelException("the policy was closed: ask for a new one");
+    void change(KernelOffload offload, Policy policy) throws LevelException {
+        synchronized (offload.turn) {
+            changeInTurn(offload, policy);
         }
+    }
+
+    private synchronized void changeInTurn(KernelOffload offload, Policy policy) throws LevelException {
+        checkAtWork(offload);
         checkPossible(offload.flow(), policy);
         Level level = offload.level();
-        if (policy.share().equals(offload.policy().share())) {
-            check(level, offload.flow(), policy, offload.isOrdered());
-            ByteBuffer struct = AbiEncoder.policy(offload.slot().number, level, policy, offload.isOrdered());
-            try {
-                for (ByteBuffer key : offload.keys()) {
-                    levels.driver(level).set(key, struct);
-                }
-            } catch (LevelException refused) {
-                setBack(offload, offload.keys());
-                throw refused;
-            }
-            offload.changed(policy);
+        boolean isSameShare = policy.share().equals(offload.policy().share());
+        boolean isOrdered = isSameShare ? offload.isOrdered() : waits(offload.flow(), policy);
+        String whyNot = LevelReasons.impossible(level, offload.flow(), policy, isOrdered);
+        if (whyNot != null) {
+            throw new LevelException(level.label() + ": " + whyNot + ": close the policy and ask for another");
+        }
+        if (!isSameShare) {
+            move(offload, policy, level, true);
             return;
         }
-        beginAnew(offload, offload.keys(), policy);
+        try {
+            ByteBuffer struct = AbiEncoder.policy(offload.slot().number, level, policy, isOrdered);
+            for (ByteBuffer key : offload.keys()) {
+                levels.driver(level).set(key, struct);
+            }
+        } catch (LevelException refused) {
+            setBack(offload);
+            throw refused;
+        }
+        offload.changed(policy);
     }
 
     /** Does what {@link org.tamanoir.nodeos.NodeOs#follow} says. */
-    synchronized void follow(KernelOffload offload, List<Long> serviceKeys) throws LevelException {
+    void follow(KernelOffload offload, List<Long> serviceKeys) throws LevelException {
+        synchronized (offload.turn) {
+            followInTurn(offload, serviceKeys);
+        }
+    }
+
+    private synchronized void followInTurn(KernelOffload offload, List<Long> serviceKeys) throws LevelException {
         checkOpen();
         if (offload.isClosed()) {
             return;
         }
-        List<ByteBuffer> before = offload.keys();
         List<ByteBuffer> now = keys(serviceKeys, offload.flow());
-        for (ByteBuffer key : now) {
-            checkFree(key, offload);
-        }
-        if (Set.copyOf(before).equals(Set.copyOf(now))) {
-            offload.changed(now, serviceKeys.get(0));
-            return;
-        }
-        UsedSlot slot = offload.slot();
-        beginAnew(offload, now, offload.policy());
-        offload.changed(now, serviceKeys.get(0));
-        now.forEach(key -> byFlow.put(key, offload));
-        for (ByteBuffer key : before) {
-            if (!now.contains(key)) {
-                takeOut(key, offload.level(), slot);
+        List<ByteBuffer> kept = new ArrayList<>();
+        for (ByteBuffer key : offload.keys()) {
+            if (now.contains(key)) {
+                kept.add(key);
+            } else {
+                takeOut(key, offload.level());
             }
+        }
+        offload.changed(kept, serviceKeys.get(0));
+        List<ByteBuffer> added = now.stream().filter(key -> !kept.contains(key)).toList();
+        if (!added.isEmpty()) {
+            add(offload, added);
+            offload.changed(now, serviceKeys.get(0));
         }
     }
 
-    /** Has an offload begin with another share, or other keys, under a slot of its own. */
-    private void beginAnew(KernelOffload offload, List<ByteBuffer> keys, Policy policy) throws LevelException {
+    /** Puts an offload to work for more keys: all begin anew together. */
+    private void add(KernelOffload offload, List<ByteBuffer> added) throws LevelException {
         Level level = offload.level();
+        Policy policy = offload.policy();
         boolean isOrdered = waits(offload.flow(), policy);
-        check(level, offload.flow(), policy, isOrdered);
-        UsedSlot slot = take(levels.driver(level), offload.flow(), policy, isOrdered);
-        holdIf(true, slot);
+        for (ByteBuffer key : added) {
+            checkFree(key);
+        }
+        check(level, added, offload.flow(), policy, isOrdered);
+        UsedSlot slot = take(level, offload.flow(), policy, true);
         try {
-            setInAllTables(keys, level, AbiEncoder.policy(slot.number, level, policy, isOrdered));
+            ByteBuffer struct = AbiEncoder.policy(slot.number, level, policy, isOrdered);
+            putIn(added, level, struct);
+            try {
+                setInAllTables(offload.keys(), level, struct);
+            } catch (LevelException refused) {
+                added.forEach(key -> takeOut(key, level));
+                throw refused;
+            }
         } catch (LevelException refused) {
-            setBack(offload, keys);
-            slots.give(slot.number);
+            giveUp(offload, slot);
             throw refused;
         }
-        UsedSlot before = offload.slot();
-        offload.changed(policy, isOrdered, slot);
-        reconciler.watch(slot);
-        reconciler.retire(before, offload);
+        added.forEach(key -> byFlow.put(key, offload));
+        begin(offload, policy, isOrdered, slot);
     }
 
-    /** Sets the policy that it had again, in the tables of other levels too, and takes away what was new. */
-    private void setBack(KernelOffload offload, List<ByteBuffer> tried) {
-        for (ByteBuffer key : tried) {
-            if (!offload.keys().contains(key)) {
-                removeFromAllTables(key, offload.level());
-            }
-        }
+    /** Sets the policy that it had again, in the tables of other levels too; returns whether all have it. */
+    private boolean setBack(KernelOffload offload) {
+        Level level = offload.level();
+        boolean isBack = true;
         try {
-            setInAllTables(
-                    offload.keys(),
-                    offload.level(),
-                    AbiEncoder.policy(offload.slot().number, offload.level(), offload.policy(), offload.isOrdered()));
+            ByteBuffer struct =
+                    AbiEncoder.policy(offload.slot().number, level, offload.policy(), offload.isOrdered());
+            for (ByteBuffer key : offload.keys()) {
+                isBack &= setQuietly(levels.driver(level), key, struct);
+                for (LevelDriver other : levels.othersThan(level)) {
+                    isBack &= setQuietly(other, key, struct);
+                }
+            }
         } catch (LevelException refused) {
             LOG.warn("levels: {}: {}", offload, refused.getMessage());
+            return false;
+        }
+        return isBack;
+    }
+
+    private static boolean setQuietly(LevelDriver driver, ByteBuffer key, ByteBuffer policy) {
+        try {
+            driver.set(key, policy);
+            return true;
+        } catch (LevelException refused) {
+            LOG.warn("levels: {}", refused.getMessage());
+            return false;
         }
     }
 
-    private static void check(Level level, Flow flow, Policy policy, boolean isOrdered) throws LevelException {
-        String whyNot = LevelReasons.impossible(level, flow, policy, isOrdered);
+    private void check(Level level, List<ByteBuffer> keys, Flow flow, Policy policy, boolean mayBeUp)
+            throws LevelException {
+        String whyNot = LevelReasons.impossible(level, flow, policy, mayBeUp);
+        if (whyNot == null && level == Level.MODULE && keys.stream().anyMatch(leaving::containsKey)) {
+            whyNot = STILL_LEAVING;
+        }
         if (whyNot != null) {
-            throw new LevelException(level.label() + ": " + whyNot + ": close the policy and ask for another");
+            throw new LevelException(whyNot);
         }
     }
 
@@ -379,27 +455,39 @@ final class Policies {
         }
     }
 
+    private void checkAtWork(KernelOffload offload) throws LevelException {
+        checkOpen();
+        if (offload.isClosed()) {
+            throw new LevelException("the policy was closed: ask for a new one");
+        }
+    }
+
     /** Does what {@link Offload#close} says. */
-    synchronized void remove(KernelOffload offload) {
+    void remove(KernelOffload offload) {
+        synchronized (offload.turn) {
+            removeInTurn(offload);
+        }
+    }
+
+    private synchronized void removeInTurn(KernelOffload offload) {
         if (isClosed || offload.isClosed()) {
             return;
         }
         offload.closed();
+        open.remove(offload);
         for (ByteBuffer key : offload.keys()) {
-            takeOut(key, offload.level(), offload.slot());
+            takeOut(key, offload.level());
         }
         reconciler.retire(offload.slot(), offload);
     }
 
-    /** Takes a key out of the tables; of the module's, which others stand in front of, when packets under the slot are through. */
-    private void takeOut(ByteBuffer key, Level level, UsedSlot slot) {
+    /** Takes a key out of the tables; out of the module's, which others stand in front of, a second later. */
+    private void takeOut(ByteBuffer key, Level level) {
         byFlow.remove(key);
-        if (level == Level.MODULE) {
-            removeFromAllTables(key, level);
-        } else {
-            removeQuietly(levels.driver(level), key);
-            leaving.put(key, slot);
+        if (level != Level.MODULE) {
+            leaving.put(key, System.nanoTime());
         }
+        removeFromAllTables(key, level);
     }
 
     private static void removeQuietly(LevelDriver driver, ByteBuffer key) {
@@ -416,16 +504,6 @@ final class Policies {
             return;
         }
         offload.keepCounts(slot);
-        List<ByteBuffer> left = leaving.entrySet().stream()
-                .filter(each -> each.getValue() == slot)
-                .map(Map.Entry::getKey)
-                .toList();
-        for (ByteBuffer key : left) {
-            leaving.remove(key);
-            if (!byFlow.containsKey(key)) {
-                levels.othersThan(Level.TC).forEach(module -> removeQuietly(module, key));
-            }
-        }
         try {
             slot.driver.clear(slot.number);
             slots.give(slot.number);
@@ -434,8 +512,22 @@ final class Policies {
         }
     }
 
+    /** Takes keys out of the module's table whose packets have had a second to come to it. */
+    synchronized void endLeaving(long nowNs) {
+        if (isClosed) {
+            return;
+        }
+        leaving.entrySet().removeIf(each -> {
+            boolean isOver = nowNs - each.getValue() >= UsedSlot.WINDOW_NS;
+            if (isOver && !byFlow.containsKey(each.getKey())) {
+                levels.othersThan(Level.TC).forEach(module -> removeQuietly(module, each.getKey()));
+            }
+            return isOver;
+        });
+    }
+
     synchronized List<Offload> offloads() {
-        return byFlow.values().stream().distinct().collect(Collectors.toUnmodifiableList());
+        return List.copyOf(open);
     }
 
     /** Has the levels look at other packets, by a {@code struct tmn_hook}. */
@@ -460,11 +552,12 @@ final class Policies {
         }
         isClosed = true;
         look(noPorts);
-        byFlow.values().stream().distinct().forEach(offload -> {
+        open.forEach(offload -> {
             offload.closed();
             offload.keepAllCounts();
         });
         reconciler.keepAllCounts();
+        open.clear();
         byFlow.clear();
         levels.close();
     }

@@ -138,19 +138,17 @@ final class Reconciler {
     private void look(UsedSlot slot, long nowNs, UsedSlot.Intake now, BiConsumer<UsedSlot, KernelOffload> free) {
         UsedSlot.Finding finding = slot.observe(nowNs, losses, now);
         anyPending |= finding == UsedSlot.Finding.PENDING;
-        if (finding == UsedSlot.Finding.PENDING || finding == UsedSlot.Finding.QUIET) {
+        if (finding != UsedSlot.Finding.FREE) {
             watched.add(slot);
             return;
         }
-        known.remove(slot); // retire() makes it known again
-        if (finding == UsedSlot.Finding.FREE) {
-            KernelOffload offload;
-            synchronized (retired) {
-                offload = retired.remove(slot);
-            }
-            if (offload != null) {
-                free.accept(slot, offload);
-            }
+        known.remove(slot);
+        KernelOffload offload;
+        synchronized (retired) {
+            offload = retired.remove(slot);
+        }
+        if (offload != null) {
+            free.accept(slot, offload);
         }
     }
 

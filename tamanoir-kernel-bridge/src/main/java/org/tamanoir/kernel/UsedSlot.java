@@ -32,7 +32,6 @@ final class UsedSlot {
     private static final int EMPTY_LOOKS = 3;
 
     private final boolean goesBySettled;
-    private final long firstPackets;
     /** 1 while the slot is held. */
     private final AtomicInteger held = new AtomicInteger();
 
@@ -65,13 +64,11 @@ final class UsedSlot {
      * Makes a slot of a policy that begins.
      *
      * @param goesBySettled whether the policy sends packets up while others are pending
-     * @param firstPackets that go up anyway, where the share counts them
      */
-    UsedSlot(int number, LevelDriver driver, boolean goesBySettled, long firstPackets) {
+    UsedSlot(int number, LevelDriver driver, boolean goesBySettled) {
         this.number = number;
         this.driver = driver;
         this.goesBySettled = goesBySettled;
-        this.firstPackets = firstPackets;
     }
 
     /** Holds its policy, which has not begun. */
@@ -103,10 +100,8 @@ final class UsedSlot {
     enum Finding {
         /** Packets are pending. */
         PENDING,
-        /** None is pending now. */
+        /** None is pending now; one may be at any time, as one that the level cannot handle, and be lost on its way. */
         QUIET,
-        /** None is pending, and none will: its policy handles all packets itself. */
-        THROUGH,
         /** It was retired for a while, and none is pending. */
         FREE
     }
@@ -132,11 +127,7 @@ final class UsedSlot {
         if (pending != 0) {
             return Finding.PENDING;
         }
-        if (isRetired) {
-            return nowNs - retiredNs >= WINDOW_NS ? Finding.FREE : Finding.QUIET;
-        }
-        boolean isThrough = holds == 0 && state.up() > 0 && state.seen() >= firstPackets;
-        return isThrough ? Finding.THROUGH : Finding.QUIET;
+        return isRetired && nowNs - retiredNs >= WINDOW_NS ? Finding.FREE : Finding.QUIET;
     }
 
     private void beginWindow(long nowNs) {

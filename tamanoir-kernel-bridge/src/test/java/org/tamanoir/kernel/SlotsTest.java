@@ -125,7 +125,7 @@ class SlotsTest {
 
     @Test
     void packetsThatSettleInTimeAreLeftAlone() throws Exception {
-        UsedSlot slot = new UsedSlot(1, driver, true, 1_000);
+        UsedSlot slot = new UsedSlot(1, driver, true);
         for (int i = 0; i < 100; i++) {
             driver.up += 5;
             intake.arrived = driver.up;
@@ -137,7 +137,7 @@ class SlotsTest {
 
     @Test
     void whatDoesNotMoveForAWindowIsSettled() throws Exception {
-        UsedSlot slot = new UsedSlot(1, driver, true, 1_000);
+        UsedSlot slot = new UsedSlot(1, driver, true);
         driver.up = 7;
         int looks = 0;
         while (driver.settled == 0) {
@@ -152,7 +152,7 @@ class SlotsTest {
     /** A service may take its time, and packets wait in its queues or are held. */
     @Test
     void whatTheNodeHasReadIsNeverTakenForLost() throws Exception {
-        UsedSlot slot = new UsedSlot(1, driver, true, 1_000);
+        UsedSlot slot = new UsedSlot(1, driver, true);
         driver.up = 9;
         intake.arrived = 7;
         for (int i = 0; i < 100; i++) {
@@ -171,7 +171,7 @@ class SlotsTest {
     /** The service's thread is in a packet, and what comes behind it stays in its port. */
     @Test
     void whatMayWaitInASocketIsNotTakenForLost() throws Exception {
-        UsedSlot slot = new UsedSlot(1, driver, true, 1_000);
+        UsedSlot slot = new UsedSlot(1, driver, true);
         intake.isEmpty = false;
         driver.up = 7;
         intake.arrived = 1;
@@ -188,7 +188,7 @@ class SlotsTest {
 
     @Test
     void aHeldSlotIsQuietAndStaysClosedHoweverLong() throws Exception {
-        UsedSlot slot = new UsedSlot(1, driver, true, 0);
+        UsedSlot slot = new UsedSlot(1, driver, true);
         slot.hold();
         driver.up = 5;
         intake.arrived = 5;
@@ -200,12 +200,12 @@ class SlotsTest {
         slot.release();
         slot.release();
         assertThat(driver.settled).isEqualTo(5);
-        assertThat(observe(slot)).isEqualTo(UsedSlot.Finding.THROUGH);
+        assertThat(observe(slot)).isEqualTo(UsedSlot.Finding.QUIET);
     }
 
     @Test
     void whilePacketsMoveOnlyReportedLossesAreSettled() throws Exception {
-        UsedSlot slot = new UsedSlot(1, driver, true, 1_000);
+        UsedSlot slot = new UsedSlot(1, driver, true);
         intake.isEmpty = false;
         driver.up = 10;
         losses.add(4);
@@ -227,7 +227,7 @@ class SlotsTest {
 
     @Test
     void whatWasTakenForLostAndCameLateIsTakenBack() throws Exception {
-        UsedSlot slot = new UsedSlot(1, driver, true, 1_000);
+        UsedSlot slot = new UsedSlot(1, driver, true);
         driver.up = 10;
         driver.settled = 13;
         for (int i = 0; i < 20; i++) {
@@ -237,20 +237,8 @@ class SlotsTest {
     }
 
     @Test
-    void aPolicyIsThroughWhenItHandlesAllItself() throws Exception {
-        UsedSlot first = new UsedSlot(1, driver, true, 500);
-        assertThat(observe(first)).isEqualTo(UsedSlot.Finding.QUIET);
-        driver.seen = driver.up = driver.settled = 499;
-        assertThat(observe(first)).isEqualTo(UsedSlot.Finding.QUIET);
-        driver.seen = driver.up = 500;
-        assertThat(observe(first)).isEqualTo(UsedSlot.Finding.PENDING);
-        driver.settled = 500;
-        assertThat(observe(first)).isEqualTo(UsedSlot.Finding.THROUGH);
-    }
-
-    @Test
     void aRetiredSlotIsFreeAfterAWhileWithNothingPending() throws Exception {
-        UsedSlot slot = new UsedSlot(1, driver, false, 0);
+        UsedSlot slot = new UsedSlot(1, driver, false);
         driver.up = 2;
         driver.settled = 1;
         slot.retire(nowNs);

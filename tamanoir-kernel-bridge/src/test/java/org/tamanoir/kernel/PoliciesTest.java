@@ -1,0 +1,455 @@
+package org.tamanoir.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.Level;
+import org.tamanoir.nodeos.LevelException;
+import org.tamanoir.nodeos.Offload;
+import org.tamanoir.nodeos.Policy;
+import org.tamanoir.nodeos.Share;
+import org.tamanoir.support.Waiting;
+
+/** Policies and their slots on levels that handle no packet and refuse what the test says; packets are simulated, and time. */
+class PoliciesTest {
+    private static final long STEP_NS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final int STEPS_OF_A_WINDOW = 11;
+    private static final int ENOUGH_STEPS = 50;
+    private static final Set<Level> TC = Set.of(Level.TC);
+    private static final Set<Level> XDP = Set.of(Level.XDP);
+    private static final Set<Level> MODULE = Set.of(Level.MODULE);
+    private static final Policy FORWARD = Policy.forward();
+
+    private final Map<ByteBuffer, ByteBuffer> ofBpf = new HashMap<>();
+    private final Map<ByteBuffer, ByteBuffer> ofModule = new HashMap<>();
+    private final Map<Integer, long[]> states = new HashMap<>();
+    private final Map<Integer, Long> arrived = new HashMap<>();
+    /** Answers to the next sets, one each: true for those that are refused. Sets behind them are granted. */
+    private final Queue<Boolean> refusals = new ArrayDeque<>();
+
+    private final Slots slots = new Slots();
+    private final Reconciler reconciler = new Reconciler(new UsedSlot.Intake() {
+        @Override
+        public long arrived(int slot) {
+            return arrived.getOrDefault(slot, 0L);
+        }
+
+        @Override
+        public boolean isEmpty() {
+            return true;
+        }
+    });
+    private final AttachedLevels levels = new AttachedLevels(Map.of());
+    private Runnable inGrace = () -> {};
+    private final Policies policies = new Policies(levels, slots, reconciler, () -> inGrace.run());
+    private long nowNs = System.nanoTime();
+
+    /** A level whose table the test looks into. */
+    private final class Fake implements LevelDriver {
+        private final Level level;
+        private final Map<ByteBuffer, ByteBuffer> table;
+        /** Whether it refuses what sets its own policies. */
+        private boolean refusesOwn;
+
+        Fake(Level level, Map<ByteBuffer, ByteBuffer> table) {
+            this.level = level;
+            this.table = table;
+        }
+
+        @Override
+        public Level level() {
+            return level;
+        }
+
+        @Override
+        public String detail() {
+            return "fake";
+        }
+
+        @Override
+        public void attach(ByteBuffer hook) {}
+
+        @Override
+        public void locals(ByteBuffer addresses) {}
+
+        @Override
+        public void set(ByteBuffer flow, ByteBuffer policy) throws LevelException {
+            boolean isOwn = policy.get(Abi.PolicyStruct.LEVEL) == AbiEncoder.level(level);
+            if (Boolean.TRUE.equals(refusals.poll()) || isOwn && refusesOwn) {
+                throw new LevelException("full");
+            }
+            table.put(flow, policy);
+        }
+
+        @Override
+        public void remove(ByteBuffer flow) {
+            table.remove(flow);
+        }
+
+        @Override
+        public void clear(int slot) {
+            states.remove(slot);
+        }
+
+        @Override
+        public ByteBuffer counters(int slot) {
+            return ByteBuffer.allocate(Abi.CountersStruct.SIZE)
+                    .order(ByteOrder.nativeOrder())
+                    .putLong(Abi.CountersStruct.PACKETS, state(slot, 0))
+                    .putLong(Abi.CountersStruct.UP, state(slot, 0));
+        }
+
+        @Override
+        public ByteBuffer state(int slot) {
+            return ByteBuffer.allocate(Abi.StateStruct.SIZE)
+                    .order(ByteOrder.nativeOrder())
+                    .putLong(Abi.StateStruct.UP, PoliciesTest.this.state(slot, 0))
+                    .putLong(Abi.StateStruct.SETTLED, PoliciesTest.this.state(slot, 1));
+        }
+
+        private long state(int slot, int which) {
+            return PoliciesTest.this.state(slot, which);
+        }
+
+        @Override
+        public void settled(int slot, long packets) {
+            states.computeIfAbsent(slot, each -> new long[2])[1] += packets;
+        }
+
+        @Override
+        public long[] met() {
+            return new long[Abi.MET_COUNT];
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private final Fake xdp = new Fake(Level.XDP, ofBpf);
+    private final Fake tc = new Fake(Level.TC, ofBpf);
+    private final Fake module = new Fake(Level.MODULE, ofModule);
+
+    @BeforeEach
+    void attach() {
+        levels.add(xdp);
+        levels.add(tc);
+        levels.add(module);
+    }
+
+    private long state(int slot, int which) {
+        return states.getOrDefault(slot, new long[2])[which];
+    }
+
+    private long pending(int slot) {
+        return state(slot, 0) - state(slot, 1);
+    }
+
+    /** So many go up under this slot. */
+    private void up(int slot, long packets) {
+        states.computeIfAbsent(slot, each -> new long[2])[0] += packets;
+    }
+
+    private void pass(int steps) {
+        nowNs = Math.max(nowNs, System.nanoTime());
+        for (int i = 0; i < steps; i++) {
+            nowNs += STEP_NS;
+            reconciler.pass(nowNs, policies::free);
+            policies.endLeaving(nowNs);
+        }
+    }
+
+    private KernelOffload place(Set<Level> allowed, boolean isOrdered, Long... keys) throws LevelException {
+        return (KernelOffload) policies.place(List.of(keys), Flow.ANY, FORWARD, allowed, isOrdered);
+    }
+
+    private static ByteBuffer key(long key) {
+        return AbiEncoder.flow(key, Flow.ANY);
+    }
+
+    private int slotInTable(Map<ByteBuffer, ByteBuffer> table, long key) {
+        return table.get(key(key)).getInt(Abi.PolicyStruct.SLOT);
+    }
+
+    private void refusedAt(int set, ThrowingCallable code) {
+        refusals.clear();
+        for (int i = 0; i < set; i++) {
+            refusals.add(false);
+        }
+        refusals.add(true);
+        assertThatThrownBy(code).isInstanceOf(LevelException.class).hasMessageContaining("full");
+        refusals.clear();
+    }
+
+    private List<Integer> slotsInTables() {
+        return Stream.concat(ofBpf.values().stream(), ofModule.values().stream())
+                .map(policy -> policy.getInt(Abi.PolicyStruct.SLOT))
+                .distinct()
+                .toList();
+    }
+
+    /** Slots that are neither free nor in the hands of one of these. */
+    private List<Integer> lostSlots(KernelOffload... atWork) {
+        List<Integer> used = Stream.of(atWork).map(each -> each.slot().number).toList();
+        List<Integer> lost = new ArrayList<>();
+        for (int slot = 1; slot < Abi.MAX_POLICIES; slot++) {
+            if (slots.owner(slot) != null && !used.contains(slot)) {
+                lost.add(slot);
+            }
+        }
+        return lost;
+    }
+
+    // ---- refusals --------------------------------------------------------------------------------------------------
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Level.class,
+            names = {"TC", "MODULE"})
+    void theSlotOfARefusedPolicyIsGivenBackClearAndNotHeld(Level level) throws Exception {
+        for (int set = 0; set < 4; set++) {
+            List<Integer> taken = new ArrayList<>();
+            int at = set;
+            refusedAt(at, () -> place(Set.of(level), true, 1L, 2L));
+            for (int slot = 1; slot < Abi.MAX_POLICIES; slot++) {
+                if (slots.owner(slot) != null) {
+                    taken.add(slot);
+                    assertThat(pending(slot)).as("slot %s, refused at %s", slot, at).isZero();
+                    up(slot, 3);
+                }
+            }
+            assertThat(taken).as("not given back while packets may carry it").hasSize(1);
+            pass(ENOUGH_STEPS);
+            assertThat(states).as("refused at %s", at).isEmpty();
+            assertThat(lostSlots()).isEmpty();
+            assertThat(ofBpf).isEmpty();
+            assertThat(ofModule).isEmpty();
+        }
+        place(Set.of(level), true, 1L, 2L);
+    }
+
+    @Test
+    void aRefusedChangeLeavesThePolicyInAllTablesAndNoSlotBehind() throws Exception {
+        KernelOffload offload = place(TC, false, 1L, 2L);
+        int slot = offload.slot().number;
+        for (int set = 0; set < 4; set++) {
+            refusedAt(set, () -> offload.change(FORWARD.share(Share.first(5))));
+            up(slotRetired(slot), 2);
+            assertThat(offload.slot().number).isEqualTo(slot);
+            assertThat(slotsInTables()).containsExactly(slot);
+            pass(ENOUGH_STEPS);
+            assertThat(lostSlots(offload)).isEmpty();
+        }
+        assertThat(offload.counters().up()).as("under refused slots").isEqualTo(8);
+        assertThat(offload.policy()).isEqualTo(FORWARD);
+    }
+
+    private int slotRetired(int current) {
+        return slots.owner(current) == null
+                ? 0
+                : lostSlots().stream().filter(each -> each != current).findFirst().orElseThrow();
+    }
+
+    @Test
+    void aMoveThatTheModuleRefusesLeavesThePolicyAtWorkBelow() throws Exception {
+        KernelOffload offload = place(TC, false, 1L, 2L);
+        int slot = offload.slot().number;
+        module.refusesOwn = true;
+        assertThatThrownBy(() -> policies.move(offload, FORWARD, MODULE, true)).hasMessage("no level can: module: full");
+        assertThat(offload.level()).isEqualTo(Level.TC);
+        assertThat(slotsInTables()).containsExactly(slot);
+        assertThat(ofBpf.get(key(1)).get(Abi.PolicyStruct.SHARE)).isEqualTo((byte) Abi.SHARE_NONE);
+        assertThat(ofBpf.get(key(2)).get(Abi.PolicyStruct.SHARE)).isEqualTo((byte) Abi.SHARE_NONE);
+        pass(ENOUGH_STEPS);
+        assertThat(lostSlots(offload)).isEmpty();
+    }
+
+    /** The module does not answer at all for a while: what is the level's own is set back none the less. */
+    @Test
+    void oneTableThatCannotBeSetBackKeepsNoOtherFromIt() throws Exception {
+        KernelOffload offload = place(TC, false, 1L, 2L);
+        int slot = offload.slot().number;
+        int moves = 2; // of tc's table, to send all up
+        for (int i = 0; i < moves; i++) {
+            refusals.add(false);
+        }
+        refusals.addAll(List.of(true, false, true, false, true)); // the module's, at its set and when set back
+        assertThatThrownBy(() -> policies.move(offload, FORWARD, MODULE, true)).hasMessageContaining("full");
+        assertThat(List.of(slotInTable(ofBpf, 1), slotInTable(ofBpf, 2))).containsOnly(slot);
+        assertThat(ofBpf.get(key(1)).get(Abi.PolicyStruct.SHARE)).isEqualTo((byte) Abi.SHARE_NONE);
+        assertThat(ofBpf.get(key(2)).get(Abi.PolicyStruct.SHARE)).isEqualTo((byte) Abi.SHARE_NONE);
+        int lost = lostSlots(offload).get(0);
+        pass(ENOUGH_STEPS);
+        assertThat(lostSlots(offload)).as("a table may have it").containsExactly(lost);
+        assertThat(pending(lost)).isZero();
+    }
+
+    @Test
+    void aRefusalTakesNoLeavingKeyOutOfTheModule() throws Exception {
+        place(TC, false, 1L).close();
+        refusedAt(1, () -> place(TC, false, 1L));
+        assertThat(ofModule).as("XDP's packets may be on their way to it").containsKey(key(1));
+        pass(STEPS_OF_A_WINDOW);
+        assertThat(ofModule).isEmpty();
+    }
+
+    /** The first key's packets may have been handled when the second was refused. */
+    @Test
+    void keysThatHaveBeenAtWorkLeaveTheModuleLast() throws Exception {
+        refusedAt(3, () -> place(TC, false, 1L, 2L));
+        assertThat(ofBpf).isEmpty();
+        assertThat(ofModule).containsOnlyKeys(key(1));
+        pass(STEPS_OF_A_WINDOW);
+        assertThat(ofModule).isEmpty();
+    }
+
+    // ---- what settles ----------------------------------------------------------------------------------------------
+
+    @Test
+    void aPacketThatIsLostLaterDoesNotKeepAPolicyFromWorkForEver() throws Exception {
+        for (KernelOffload offload : List.of(
+                place(TC, true, 1L),
+                (KernelOffload) policies.place(List.of(2L), Flow.ANY, FORWARD.share(Share.first(1)), TC, false))) {
+            offload.slot().release();
+            int slot = offload.slot().number;
+            up(slot, 1);
+            offload.slot().driver.settled(slot, 1);
+            pass(ENOUGH_STEPS); // It handles packets itself.
+            up(slot, 1); // One goes up that it cannot handle, and no socket gets it.
+            assertThat(pending(slot)).isOne();
+            pass(ENOUGH_STEPS);
+            assertThat(pending(slot)).as("%s", offload).isZero();
+        }
+    }
+
+    // ---- keys that come and go -------------------------------------------------------------------------------------
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Level.class,
+            names = {"TC", "XDP"})
+    void aPolicyLeavesItsFormerKeysWhetherItGetsNewOnesOrNot(Level level) throws Exception {
+        KernelOffload first = place(Set.of(level), false, 1L, 2L);
+        KernelOffload other = place(TC, false, 9L);
+        assertThatThrownBy(() -> policies.follow(first, List.of(2L, 9L))).hasMessageContaining("the flow has a policy");
+        assertThat(first.keys()).containsExactly(key(2));
+        assertThat(ofBpf).containsOnlyKeys(key(2), key(9));
+        KernelOffload second = place(TC, false, 1L);
+        assertThatThrownBy(() -> policies.follow(second, List.of(9L))).hasMessageContaining("the flow has a policy");
+        assertThat(policies.offloads()).containsExactlyInAnyOrder(first, other, second);
+        assertThat(ofBpf).containsOnlyKeys(key(2), key(9));
+        other.close();
+        policies.follow(second, List.of(9L));
+        assertThat(slotInTable(ofBpf, 9)).isEqualTo(second.slot().number);
+    }
+
+    @Test
+    void xdpTakesNoNewKey() throws Exception {
+        KernelOffload offload = place(XDP, false, 1L, 2L);
+        assertThatThrownBy(() -> policies.follow(offload, List.of(2L, 3L)))
+                .hasMessage("cannot wait for packets that are on their way up");
+        assertThat(offload.keys()).containsExactly(key(2));
+        policies.follow(offload, List.of(2L));
+        assertThat(ofBpf).containsOnlyKeys(key(2));
+    }
+
+    @Test
+    void theModuleGetsNoKeyThatIsLeavingTc() throws Exception {
+        KernelOffload offload = place(MODULE, false, 1L);
+        place(TC, false, 2L).close();
+        assertThatThrownBy(() -> policies.follow(offload, List.of(1L, 2L))).hasMessageContaining("may be on their way");
+        assertThat(offload.keys()).containsExactly(key(1));
+        pass(STEPS_OF_A_WINDOW);
+        policies.follow(offload, List.of(1L, 2L));
+        assertThat(List.of(slotInTable(ofModule, 1), slotInTable(ofModule, 2)))
+                .containsOnly(offload.slot().number);
+    }
+
+    @Test
+    void aKeyLeavesTheModuleAfterASecondHoweverLongAServiceHasItsPackets() throws Exception {
+        KernelOffload offload = place(TC, true, 1L);
+        up(offload.slot().number, 5);
+        arrived.put(offload.slot().number, 5L);
+        offload.close();
+        assertThat(ofModule).containsKey(key(1));
+        assertThatThrownBy(() -> place(MODULE, false, 1L)).hasMessageContaining("ask again in a second");
+        pass(STEPS_OF_A_WINDOW);
+        assertThat(ofModule).isEmpty();
+        place(MODULE, false, 1L);
+        pass(ENOUGH_STEPS);
+        assertThat(ofModule).containsKey(key(1));
+    }
+
+    // ---- moves -----------------------------------------------------------------------------------------------------
+
+    @Test
+    void aMoveFromXdpToTheModuleSaysWhatHelps() throws Exception {
+        KernelOffload offload = place(XDP, false, 1L);
+        assertThatThrownBy(() -> policies.move(offload, FORWARD, MODULE, false))
+                .hasMessageContaining("move to tc first, or close the policy");
+        policies.move(offload, FORWARD, TC, false);
+        pass(STEPS_OF_A_WINDOW);
+        policies.move(offload, FORWARD, MODULE, false);
+        assertThat(offload.level()).isEqualTo(Level.MODULE);
+    }
+
+    @Test
+    void othersGoOnWhileAMoveWaitsForTheKernel() throws Exception {
+        KernelOffload moving = place(TC, false, 1L);
+        KernelOffload other = place(TC, false, 2L);
+        List<Offload> seen = new ArrayList<>();
+        inGrace = () -> Waiting.async(() -> {
+                    other.change(FORWARD.share(Share.first(3)));
+                    place(TC, false, 3L).close();
+                    seen.addAll(policies.offloads());
+                })
+                .orTimeout(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS)
+                .join();
+        policies.move(moving, FORWARD, MODULE, true);
+        assertThat(moving.level()).isEqualTo(Level.MODULE);
+        assertThat(seen).contains(moving, other);
+        assertThat(other.policy().share()).isEqualTo(Share.first(3));
+    }
+
+    /** Its node ends meanwhile. */
+    @Test
+    void aMoveEndsWithTheLevels() throws Exception {
+        KernelOffload moving = place(TC, false, 1L);
+        inGrace = () -> policies.close(AbiEncoder.hook(0, 0, Set.of(), Set.of(), false));
+        assertThatThrownBy(() -> policies.move(moving, FORWARD, MODULE, true))
+                .hasMessageContaining("the levels of this node are closed");
+        assertThat(moving.isClosed()).isTrue();
+    }
+
+    /** Packets that have gone up between the two are not overtaken, though none was before. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Level.class,
+            names = {"TC", "MODULE"})
+    void aMoveAcrossTablesWaitsForPacketsThatWentUpInBetween(Level to) throws Exception {
+        KernelOffload offload = place(Set.of(to == Level.TC ? Level.MODULE : Level.TC), false, 1L);
+        policies.move(offload, FORWARD, Set.of(to), false);
+        int slot = offload.slot().number;
+        assertThat(offload.level()).isEqualTo(to);
+        assertThat(offload.isOrdered()).isTrue();
+        assertThat(pending(slot)).as("held").isOne();
+        offload.slot().release();
+        assertThat(pending(slot)).isZero();
+    }
+}
