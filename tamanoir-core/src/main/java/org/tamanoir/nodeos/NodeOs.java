@@ -85,17 +85,19 @@ public interface NodeOs extends AutoCloseable {
 
     /**
      * Puts another policy to work in place of one, at another level perhaps. Each packet goes by one of both, and none by
-     * neither; otherwise as {@link #offload}.
+     * neither; otherwise as {@link #offload}. Between the module and other levels packets go up for a while, so that the
+     * policy is ordered in any case.
      *
      * @throws LevelException as {@link #offload}; the policy that it has stays
      */
     void move(Offload offload, Policy policy, Set<Level> levels, boolean isOrdered) throws LevelException;
 
     /**
-     * Has a policy be for packets of other keys. Those of a key that is new may be on their way up: the policy is
-     * ordered from now on, if it can be.
+     * Has a policy be for packets of other keys, and end for those that are not among them. Packets of a key that is new
+     * may be on their way up: the policy is ordered from now on, if it can be.
      *
-     * @throws LevelException if the level cannot; the policy stays for those that it was for
+     * @param serviceKeys perhaps none
+     * @throws LevelException if the level cannot take those that are new; the policy is for none of these then
      */
     void follow(Offload offload, List<Long> serviceKeys) throws LevelException;
 

@@ -1,5 +1,6 @@
 package org.tamanoir.offload;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -31,6 +32,9 @@ public final class KeyedOffload implements Offload {
     private final NodeOs levels;
     private final Flow flow;
     private List<Long> keys = List.of();
+    /** Why it does not work for keys that it was to follow; empty if it does. */
+    private String refused = "";
+
     private @Nullable Offload placed;
     private Policy policy;
     private volatile boolean closed;
@@ -79,18 +83,49 @@ public final class KeyedOffload implements Offload {
         return flow.protocol() == Flow.Protocol.UDP;
     }
 
-    /** Works for these keys from now on. */
-    synchronized void follow(List<Long> now, String label) {
+    /**
+     * Works for these keys from now on and for no other; a level may refuse some that are new.
+     *
+     * @return whether it works for all of them, so that it need not be asked again
+     */
+    synchronized boolean follow(List<Long> now, String label) {
         Offload at = placed;
-        if (closed || at == null || now.isEmpty() || now.equals(keys)) {
-            return;
+        if (closed || at == null) {
+            return true;
+        }
+        List<Long> added = new ArrayList<>(now);
+        added.removeAll(keys);
+        String why = follow(at, keys.stream().filter(now::contains).toList());
+        for (Long key : added) {
+            List<Long> more = new ArrayList<>(keys);
+            more.add(key);
+            String refusal = follow(at, more);
+            why = refusal.isEmpty() ? why : refusal;
+        }
+        if (!why.equals(refused)) {
+            refused = why;
+            if (!why.isEmpty()) {
+                LOG.info("service {}: UDP packets of new keys stay in the JVM: {}", label, why);
+            }
+        }
+        return why.isEmpty();
+    }
+
+    /** Works for these keys from now on; returns why not, or nothing. */
+    private String follow(Offload at, List<Long> now) {
+        if (now.equals(keys)) {
+            return "";
         }
         try {
             levels.follow(at, now);
+            boolean hasNew = !keys.containsAll(now);
             keys = List.copyOf(now);
-            fallBehind();
+            if (hasNew) {
+                fallBehind();
+            }
+            return "";
         } catch (LevelException e) {
-            LOG.info("service {}: UDP packets of new keys stay in the JVM: {}", label, e.getMessage());
+            return String.valueOf(e.getMessage());
         }
     }
 

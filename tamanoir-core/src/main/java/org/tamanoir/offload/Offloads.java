@@ -152,18 +152,21 @@ final class Offloads {
         behind.forEach(offload -> offload.catchUp(holdsBack, outflow));
     }
 
-    /** Takes note of keys that have come to mean this service, or another. */
+    /** Follows keys that have come to mean this service, or another; tries again, at the next call, where a level refuses. */
     void follow() {
         int generation = services.generation();
         if (generation == catalogGeneration) {
             return;
         }
-        catalogGeneration = generation;
         List<Long> keys = services.keys(definition);
+        boolean followsAll = true;
         for (KeyedOffload offload : copy()) {
             if (offload.flow().protocol() == Flow.Protocol.UDP) {
-                offload.follow(keys, definition.label());
+                followsAll &= offload.follow(keys, definition.label());
             }
+        }
+        if (followsAll) {
+            catalogGeneration = generation;
         }
     }
 

@@ -211,6 +211,7 @@ class ServiceOffloadTest {
 
     @Test
     void aPolicyWorksForEveryKeyOfItsServiceAndFollowsTheCatalog() throws IOException {
+        levels.there.remove(Level.XDP);
         ServiceDefinition definition = definition("1.0", () -> new Asking(Policy.forward()), new Placement());
         long versioned = ServiceKey.of(NAME + ":1.0");
         node.services.add(definition);
@@ -219,16 +220,51 @@ class ServiceOffloadTest {
         send();
 
         awaitOpen(1); // One gate for both keys.
-        assertThat(levels.open()).allMatch(placed -> placed.isOrdered && placed.level == Level.XDP);
+        assertThat(levels.open()).allMatch(placed -> placed.isOrdered && placed.level == Level.TC);
         assertThat(levels.openKeys()).containsExactlyInAnyOrder(KEY, versioned);
 
         node.services.add(definition("2.0", () -> new Light(null), new Placement()));
         eventually().until(() -> levels.openKeys().equals(List.of(versioned)));
         eventually().until(() -> levels.open().get(0).isCaughtUp);
         node.services.add(77, definition);
-        eventually()
-                .until(() -> levels.openKeys()
-                        .equals(List.of(77L, versioned).stream().sorted().toList()));
+        awaitOpenKeys(77L, versioned);
+        eventually().until(() -> levels.open().get(0).isCaughtUp);
+    }
+
+    /** XDP takes no new key; what another still has, or the level has no room for, is asked for again. */
+    @Test
+    void aPolicyLeavesKeysThatAnotherServiceHasNowWhateverElseIsRefused() throws Exception {
+        ServiceDefinition definition = definition("1.0", () -> new Asking(Policy.forward()), new Placement());
+        long versioned = ServiceKey.of(NAME + ":1.0");
+        node.services.add(definition);
+        node.services.add(versioned, definition);
+        start();
+        send();
+        awaitOpen(1);
+        assertThat(levels.open()).allMatch(placed -> placed.level == Level.XDP);
+        node.services.add(77, definition);
+        node.services.add(definition("2.0", () -> new Light(null), new Placement()));
+        awaitOpenKeys(versioned);
+        TestLevels.Placed asked = levels.open().get(0);
+
+        Offload other = levels.offload(List.of(77L), Flow.ANY, Policy.drop(), Set.of(Level.TC), false);
+        asked.level = Level.TC;
+        node.services.add(78, definition);
+        eventually().until(() -> asked.keys.equals(List.of(versioned, 78L)));
+        eventually().until(() -> asked.isCaughtUp);
+        other.close();
+        eventually().until(() -> asked.keys.contains(77L));
+        eventually().until(() -> asked.isCaughtUp);
+
+        node.services.add(versioned, definition("3.0", () -> new Light(null), new Placement()));
+        node.services.add(78, definition("3.1", () -> new Light(null), new Placement()));
+        node.services.add(77, definition("3.2", () -> new Light(null), new Placement()));
+        eventually().until(() -> asked.keys.isEmpty());
+    }
+
+    private void awaitOpenKeys(Long... keys) {
+        List<Long> sorted = List.of(keys).stream().sorted().toList();
+        eventually().until(() -> levels.openKeys().equals(sorted));
     }
 
     @Test

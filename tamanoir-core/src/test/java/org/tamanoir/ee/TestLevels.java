@@ -64,7 +64,7 @@ final class TestLevels implements NodeOs {
 
         @Override
         public long serviceKey() {
-            return keys.get(0);
+            return keys.isEmpty() ? 0 : keys.get(0);
         }
 
         @Override
@@ -188,8 +188,25 @@ final class TestLevels implements NodeOs {
     }
 
     @Override
-    public void follow(Offload offload, List<Long> keys) {
-        ((Placed) offload).keys = List.copyOf(keys);
+    public synchronized void follow(Offload offload, List<Long> keys) throws LevelException {
+        Placed placed = (Placed) offload;
+        List<Long> added = new ArrayList<>(keys);
+        added.removeAll(placed.keys);
+        placed.keys = placed.keys.stream().filter(keys::contains).toList();
+        if (added.isEmpty()) {
+            return;
+        }
+        if (placed.level == Level.XDP) {
+            throw new LevelException("cannot wait for packets that are on their way up");
+        }
+        for (Placed other : open()) {
+            if (other != placed && !Collections.disjoint(other.keys, added) && other.flow.equals(placed.flow)) {
+                throw new LevelException("the flow has a policy");
+            }
+        }
+        placed.isOrdered = true;
+        placed.isCaughtUp = false;
+        placed.keys = List.copyOf(keys);
     }
 
     @Override

@@ -358,6 +358,10 @@ final class Policies {
                 takeOut(key, offload.level());
             }
         }
+        if (serviceKeys.isEmpty()) {
+            offload.changed(kept, offload.serviceKey());
+            return;
+        }
         offload.changed(kept, serviceKeys.get(0));
         List<ByteBuffer> added = now.stream().filter(key -> !kept.contains(key)).toList();
         if (!added.isEmpty()) {
