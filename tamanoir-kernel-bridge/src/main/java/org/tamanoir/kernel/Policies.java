@@ -95,8 +95,7 @@ final class Policies {
         for (ByteBuffer key : keys) {
             checkFree(key);
         }
-        return atFirst(
-                allowed, level -> place(keys, serviceKeys.get(0), flow, policy, level, isOrdered));
+        return atFirst(allowed, level -> place(keys, serviceKeys.get(0), flow, policy, level, isOrdered));
     }
 
     /** What is tried at one level after another. */
@@ -186,8 +185,8 @@ final class Policies {
         }
     }
 
-    private synchronized void moveTo(
-            KernelOffload offload, Policy policy, Level level, boolean mayBeUp, UsedSlot slot) throws LevelException {
+    private synchronized void moveTo(KernelOffload offload, Policy policy, Level level, boolean mayBeUp, UsedSlot slot)
+            throws LevelException {
         checkOpen();
         boolean isOrdered = mayBeUp && waits(offload.flow(), policy);
         setInAllTables(offload.keys(), level, AbiEncoder.policy(slot.number, level, policy, isOrdered));
@@ -402,8 +401,7 @@ final class Policies {
         Level level = offload.level();
         boolean isBack = true;
         try {
-            ByteBuffer struct =
-                    AbiEncoder.policy(offload.slot().number, level, offload.policy(), offload.isOrdered());
+            ByteBuffer struct = AbiEncoder.policy(offload.slot().number, level, offload.policy(), offload.isOrdered());
             for (ByteBuffer key : offload.keys()) {
                 isBack &= setQuietly(levels.driver(level), key, struct);
                 for (LevelDriver other : levels.othersThan(level)) {

@@ -230,7 +230,9 @@ class PoliciesTest {
             for (int slot = 1; slot < Abi.MAX_POLICIES; slot++) {
                 if (slots.owner(slot) != null) {
                     taken.add(slot);
-                    assertThat(pending(slot)).as("slot %s, refused at %s", slot, at).isZero();
+                    assertThat(pending(slot))
+                            .as("slot %s, refused at %s", slot, at)
+                            .isZero();
                     up(slot, 3);
                 }
             }
@@ -263,7 +265,10 @@ class PoliciesTest {
     private int slotRetired(int current) {
         return slots.owner(current) == null
                 ? 0
-                : lostSlots().stream().filter(each -> each != current).findFirst().orElseThrow();
+                : lostSlots().stream()
+                        .filter(each -> each != current)
+                        .findFirst()
+                        .orElseThrow();
     }
 
     @Test
@@ -271,7 +276,8 @@ class PoliciesTest {
         KernelOffload offload = place(TC, false, 1L, 2L);
         int slot = offload.slot().number;
         module.refusesOwn = true;
-        assertThatThrownBy(() -> policies.move(offload, FORWARD, MODULE, true)).hasMessage("no level can: module: full");
+        assertThatThrownBy(() -> policies.move(offload, FORWARD, MODULE, true))
+                .hasMessage("no level can: module: full");
         assertThat(offload.level()).isEqualTo(Level.TC);
         assertThat(slotsInTables()).containsExactly(slot);
         assertThat(ofBpf.get(key(1)).get(Abi.PolicyStruct.SHARE)).isEqualTo((byte) Abi.SHARE_NONE);
@@ -323,9 +329,8 @@ class PoliciesTest {
 
     @Test
     void aPacketThatIsLostLaterDoesNotKeepAPolicyFromWorkForEver() throws Exception {
-        for (KernelOffload offload : List.of(
-                place(TC, true, 1L),
-                (KernelOffload) policies.place(List.of(2L), Flow.ANY, FORWARD.share(Share.first(1)), TC, false))) {
+        for (KernelOffload offload : List.of(place(TC, true, 1L), (KernelOffload)
+                policies.place(List.of(2L), Flow.ANY, FORWARD.share(Share.first(1)), TC, false))) {
             offload.slot().release();
             int slot = offload.slot().number;
             up(slot, 1);
@@ -377,8 +382,7 @@ class PoliciesTest {
         assertThat(offload.keys()).containsExactly(key(1));
         pass(STEPS_OF_A_WINDOW);
         policies.follow(offload, List.of(1L, 2L));
-        assertThat(List.of(slotInTable(ofModule, 1), slotInTable(ofModule, 2)))
-                .containsOnly(offload.slot().number);
+        assertThat(List.of(slotInTable(ofModule, 1), slotInTable(ofModule, 2))).containsOnly(offload.slot().number);
     }
 
     @Test
