@@ -137,7 +137,7 @@ final class ModuleDriver implements LevelDriver {
         try {
             exchange(request(Abi.C_REMOVE).attribute(Abi.A_FLOW, flow));
         } catch (NetlinkException refused) {
-            if (refused.errno() != LibC.ENOENT) {
+            if (!isGone(refused)) {
                 throw exception("module tamanoir: remove", refused);
             }
         }

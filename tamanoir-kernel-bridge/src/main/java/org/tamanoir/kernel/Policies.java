@@ -396,14 +396,15 @@ final class Policies {
         begin(offload, policy, isOrdered, slot);
     }
 
-    /** Sets the policy that it had again, in the tables of other levels too; returns whether all have it. */
+    /** Sets the policy that it had again, in the tables of other levels too; returns whether none has another slot. */
     private boolean setBack(KernelOffload offload) {
         Level level = offload.level();
         boolean isBack = true;
         try {
             ByteBuffer struct = AbiEncoder.policy(offload.slot().number, level, offload.policy(), offload.isOrdered());
             for (ByteBuffer key : offload.keys()) {
-                isBack &= setQuietly(levels.driver(level), key, struct);
+                LevelDriver own = levels.driver(level);
+                isBack &= setQuietly(own, key, struct) || removeQuietly(own, key); // Then its packets go up.
                 for (LevelDriver other : levels.othersThan(level)) {
                     isBack &= setQuietly(other, key, struct);
                 }
@@ -492,11 +493,13 @@ final class Policies {
         removeFromAllTables(key, level);
     }
 
-    private static void removeQuietly(LevelDriver driver, ByteBuffer key) {
+    private static boolean removeQuietly(LevelDriver driver, ByteBuffer key) {
         try {
             driver.remove(key);
+            return true;
         } catch (LevelException refused) {
             LOG.warn("levels: {}", refused.getMessage());
+            return false;
         }
     }
 

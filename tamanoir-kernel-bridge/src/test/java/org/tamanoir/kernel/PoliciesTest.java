@@ -286,6 +286,20 @@ class PoliciesTest {
         assertThat(lostSlots(offload)).isEmpty();
     }
 
+    /** As when it was unloaded: however often somebody tries, slots come back. */
+    @Test
+    void aTableThatHasGoneKeepsNoSlot() throws Exception {
+        KernelOffload offload = place(MODULE, false, 1L);
+        module.refusesOwn = true;
+        for (int i = 0; i < 3; i++) {
+            assertThatThrownBy(() -> offload.change(FORWARD.share(Share.first(5))))
+                    .hasMessage("full");
+            assertThatThrownBy(() -> place(MODULE, false, 2L)).hasMessageContaining("full");
+        }
+        pass(ENOUGH_STEPS);
+        assertThat(lostSlots(offload)).isEmpty();
+    }
+
     /** The module does not answer at all for a while: what is the level's own is set back none the less. */
     @Test
     void oneTableThatCannotBeSetBackKeepsNoOtherFromIt() throws Exception {
