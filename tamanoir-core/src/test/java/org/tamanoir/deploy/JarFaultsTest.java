@@ -185,7 +185,7 @@ class JarFaultsTest implements Opcodes {
     }
 
     private ServiceTraits traits(Consumer<ClassVisitor> change) throws Exception {
-        try (LoadedService loaded = LoadedService.load(changed(change), UNPACKED, CheckpointPolicy.REQUIRED)) {
+        try (LoadedService loaded = TestJars.load(changed(change), UNPACKED, CheckpointPolicy.REQUIRED)) {
             return loaded.traits();
         }
     }

@@ -34,7 +34,7 @@ class ReconcilerTest {
                 Stream.generate(SlotsTest.Counting::new).limit(3_000).toList();
         for (int i = 0; i < drivers.size(); i++) {
             drivers.get(i).up = 1;
-            reconciler.watch(new UsedSlot(i + 1, drivers.get(i), true, 1_000));
+            reconciler.watch(new UsedSlot(i + 1, drivers.get(i), true));
         }
         passUntil(() -> drivers.stream().allMatch(driver -> driver.settled == 1));
         assertThat(drivers).allMatch(driver -> driver.settled == 1);
