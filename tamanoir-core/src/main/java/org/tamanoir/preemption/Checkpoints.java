@@ -46,8 +46,8 @@ import org.objectweb.asm.tree.VarInsnNode;
  * </ul>
  *
  * <p>Every cycle in the code has a jump backward that spans all of it, or a handler before what it covers; what class files
- * made by hand have besides, {@link StopProof} and {@link MonitorProof} find, and this refuses. Finalizers are emptied: they
- * would run on a thread of the JVM's, where nobody stops them.
+ * made by hand have besides, {@link RoomProof}, {@link StopProof} and {@link MonitorProof} find, and this refuses.
+ * Finalizers are emptied: they would run on a thread of the JVM's, where nobody stops them.
  *
  * <p>Thread contract: any thread.
  */
@@ -154,9 +154,10 @@ public final class Checkpoints {
     /**
      * Returns a class file without checkpoints: what was read of it, and nothing that the JVM alone would see.
      *
-     * @throws UnfitClassException if it cannot be read
+     * @throws UnfitClassException if it cannot be read, or a method needs more room than it declares
      */
     public static byte[] plain(byte[] classFile) throws UnfitClassException {
+        rewritten(classFile, writer -> new Rooms(), ClassReader.SKIP_FRAMES | ClassReader.SKIP_DEBUG);
         return rewritten(classFile, writer -> writer, 0);
     }
 
@@ -176,6 +177,8 @@ public final class Checkpoints {
             ClassWriter writer = new ClassWriter(reader, 0);
             reader.accept(through.apply(writer), flags);
             return writer.toByteArray();
+        } catch (ArrayIndexOutOfBoundsException e) { // The library's tables are as large as a method declares.
+            throw new UnfitClassException("it is cut off, or frames of a method name more than it declares");
         } catch (
                 RuntimeException e) { // As the library says that it cannot read a class, or that a method is too large.
             throw new UnfitClassException(String.valueOf(e.getMessage() == null ? e : e.getMessage()));
@@ -240,6 +243,28 @@ public final class Checkpoints {
         }
     }
 
+    /** Looks at the methods of a class alone; what their frames say the JVM sees, where nothing is rewritten. */
+    private static final class Rooms extends ClassVisitor {
+        Rooms() {
+            super(Opcodes.ASM9);
+        }
+
+        @Override
+        public MethodVisitor visitMethod(
+                int access,
+                String name,
+                String descriptor,
+                @Nullable String signature,
+                String @Nullable [] exceptions) {
+            return new MethodNode(Opcodes.ASM9, access, name, descriptor, signature, exceptions) {
+                @Override
+                public void visitEnd() {
+                    requireRoom(this);
+                }
+            };
+        }
+    }
+
     /** Leaves a method that returns, if it has code: of a finalizer that does the JVM takes no note. */
     private static void empty(MethodNode method) {
         if (method.instructions.size() > 0) {
@@ -254,6 +279,7 @@ public final class Checkpoints {
 
     private void put(ProofEffort effort) {
         long variables = method.maxLocals + method.maxStack;
+        requireRoom(method);
         if (variables * code.size() > MAX_STATES) {
             throw unfit("has " + variables + " variables at " + code.size() + " instructions, more than " + MAX_STATES
                     + " in all; split it");
@@ -300,6 +326,13 @@ public final class Checkpoints {
         if (!new MonitorProof(method, flow).holds()) {
             throw unfit("enters monitors that it does not leave, or at more than " + MonitorProof.MAX_ENTERED
                     + " places; leave each in the block that entered it");
+        }
+    }
+
+    private static void requireRoom(MethodNode method) {
+        String fault = new RoomProof(method).fault();
+        if (fault != null) {
+            throw new IllegalArgumentException("method " + method.name + " " + fault);
         }
     }
 

@@ -148,28 +148,33 @@ final class ControlFlow {
 
     /** Gives what comes behind an instruction that throws nothing. */
     void goesOn(int node, IntConsumer next) {
-        AbstractInsnNode each = code.get(node);
-        int opcode = each.getOpcode();
+        goesOn(code, code.get(node), next);
+    }
+
+    /** Gives the indices of what comes behind an instruction of a method that throws nothing. */
+    static void goesOn(InsnList code, AbstractInsnNode each, IntConsumer next) {
         if (each instanceof JumpInsnNode jump) {
             next.accept(code.indexOf(jump.label));
         } else if (each instanceof TableSwitchInsnNode choice) {
-            goesOn(choice.dflt, choice.labels, next);
+            goesOn(code, choice.dflt, choice.labels, next);
         } else if (each instanceof LookupSwitchInsnNode choice) {
-            goesOn(choice.dflt, choice.labels, next);
+            goesOn(code, choice.dflt, choice.labels, next);
         }
-        boolean ends = opcode == Opcodes.GOTO
-                || opcode == Opcodes.TABLESWITCH
-                || opcode == Opcodes.LOOKUPSWITCH
-                || opcode == Opcodes.ATHROW
-                || opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN;
-        if (!ends && each.getNext() != null) {
+        if (!ends(each.getOpcode()) && each.getNext() != null) {
             next.accept(code.indexOf(Objects.requireNonNull(each.getNext())));
         }
     }
 
-    private void goesOn(LabelNode other, List<LabelNode> targets, IntConsumer next) {
+    private static void goesOn(InsnList code, LabelNode other, List<LabelNode> targets, IntConsumer next) {
         next.accept(code.indexOf(other));
         targets.forEach(each -> next.accept(code.indexOf(each)));
+    }
+
+    /** Returns whether code does not go on with the next instruction. */
+    static boolean ends(int opcode) {
+        return opcode == Opcodes.GOTO
+                || opcode >= Opcodes.RET && opcode <= Opcodes.RETURN // Switches are between them.
+                || opcode == Opcodes.ATHROW;
     }
 
     /** Returns whether an instruction may throw; a return does, whose monitors are not given back. */

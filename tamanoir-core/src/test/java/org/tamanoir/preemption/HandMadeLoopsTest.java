@@ -1,10 +1,15 @@
 package org.tamanoir.preemption;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.fail;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import java.net.URI;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +27,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.ConstantDynamic;
 import org.objectweb.asm.Handle;
@@ -30,6 +36,7 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.ClassNode;
+import org.objectweb.asm.tree.MethodNode;
 import org.tamanoir.service.Checkpoint;
 import org.tamanoir.service.ServiceStopped;
 import org.tamanoir.support.Seeds;
@@ -54,6 +61,8 @@ class HandMadeLoopsTest implements Opcodes {
     private static final int LOCK = 1;
     private static final int NUMBER = 2;
     private static final int CAUGHT = 3;
+    /** Variables that all methods use; others they may not declare. */
+    private static final int OWN = 4;
 
     /** What is thrown there can be caught by name where the class is, and nowhere else. */
     private static byte[] hidden() {
@@ -389,6 +398,209 @@ class HandMadeLoopsTest implements Opcodes {
                 .hasMessageContaining("method run enters monitors that it does not leave");
     }
 
+    // ---- beyond what a method declares ------------------------------------------------------------------------------
+
+    private static void link(byte[] file) throws Exception {
+        new Classes(file).loadClass("made.Code").getMethods();
+    }
+
+    private static byte[] declared(
+            int version, String descriptor, int stack, int variables, Consumer<MethodVisitor> body) {
+        ClassWriter type = new ClassWriter(0);
+        type.visit(version, ACC_PUBLIC, "made/Code", null, "java/lang/Object", null);
+        MethodVisitor m = type.visitMethod(ACC_STATIC | ACC_PUBLIC, "run", descriptor, null, null);
+        m.visitCode();
+        body.accept(m);
+        m.visitMaxs(stack, variables);
+        m.visitEnd();
+        type.visitEnd();
+        return type.toByteArray();
+    }
+
+    /** Has the methods of a class declare less than they may use. */
+    private static byte[] declaring(byte[] file, int lessStack, int variables) {
+        ClassWriter to = new ClassWriter(0);
+        new ClassReader(file)
+                .accept(
+                        new ClassVisitor(ASM9, to) {
+                            @Override
+                            public MethodVisitor visitMethod(
+                                    int access,
+                                    String name,
+                                    String descriptor,
+                                    @Nullable String signature,
+                                    String @Nullable [] thrown) {
+                                return new MethodVisitor(
+                                        ASM9, super.visitMethod(access, name, descriptor, signature, thrown)) {
+                                    @Override
+                                    public void visitMaxs(int stack, int all) {
+                                        super.visitMaxs(stack - lessStack, Math.min(all, variables));
+                                    }
+                                };
+                            }
+                        },
+                        0);
+        return to.toByteArray();
+    }
+
+    private static void frame(MethodVisitor m, Object... locals) {
+        m.visitFrame(F_NEW, locals.length, locals, 0, new Object[0]);
+    }
+
+    /** A loop that does something each round. */
+    private static Consumer<MethodVisitor> loop(Consumer<MethodVisitor> round, Object... locals) {
+        return m -> {
+            Label loop = new Label();
+            m.visitLabel(loop);
+            frame(m, locals);
+            round.accept(m);
+            m.visitJumpInsn(GOTO, loop);
+        };
+    }
+
+    /** A loop that ends in a conditional jump, which is always taken. */
+    private static Consumer<MethodVisitor> conditional(Consumer<MethodVisitor> round) {
+        return m -> {
+            Label loop = new Label();
+            m.visitLabel(loop);
+            frame(m);
+            round.accept(m);
+            m.visitInsn(ICONST_0);
+            m.visitJumpInsn(IFEQ, loop);
+            m.visitInsn(RETURN);
+        };
+    }
+
+    private static Consumer<MethodVisitor> sets(int variable) {
+        return m -> {
+            m.visitIntInsn(SIPUSH, Checkpoints.STRIP);
+            m.visitVarInsn(ISTORE, variable);
+        };
+    }
+
+    private static void setsLong(MethodVisitor m, int opcode, int variable) {
+        m.visitInsn(opcode == LSTORE ? LCONST_1 : DCONST_1);
+        m.visitVarInsn(opcode, variable);
+        m.visitIntInsn(SIPUSH, Checkpoints.STRIP);
+        m.visitVarInsn(ISTORE, variable + 1);
+    }
+
+    static Stream<Arguments> beyond() {
+        List<Arguments> all = new ArrayList<>();
+        for (int version : new int[] {V1_5, V1_6, V17}) {
+            all.add(arguments(version + " set", declared(version, "()V", 1, 0, loop(sets(0)))));
+            all.add(arguments(version + " added to", declared(version, "()V", 1, 0, loop(m -> m.visitIincInsn(0, 1)))));
+            all.add(arguments(version + " conditional", declared(version, "()V", 1, 0, conditional(sets(0)))));
+            all.add(arguments(
+                    version + " conditional, added to",
+                    declared(version, "()V", 1, 0, conditional(m -> m.visitIincInsn(0, 1)))));
+            all.add(arguments(version + " wide", declared(version, "()V", 1, 300, loop(sets(300)))));
+            all.add(arguments(
+                    version + " wide, added to",
+                    declared(version, "()V", 1, 300, loop(m -> m.visitIincInsn(300, 999)))));
+            all.add(arguments(version + " read", declared(version, "()V", 1, 0, loop(m -> {
+                m.visitVarInsn(ILOAD, 0);
+                m.visitInsn(POP);
+            }))));
+            for (int opcode : new int[] {LSTORE, DSTORE}) {
+                all.add(arguments(
+                        version + " set by the half of " + opcode,
+                        declared(version, "()V", 2, 1, loop(m -> setsLong(m, opcode, 0)))));
+            }
+            all.add(arguments(version + " an argument", declared(version, "(I)V", 1, 0, loop(m -> {}))));
+            all.add(arguments(version + " an argument that is set", declared(version, "(I)V", 1, 0, loop(sets(0)))));
+            all.add(arguments(version + " stack", declared(version, "()V", 0, 0, loop(m -> {
+                m.visitInsn(ICONST_0);
+                m.visitInsn(POP);
+            }))));
+            all.add(arguments(version + " stack of a handler", declared(version, "()V", 0, 0, m -> {
+                Label start = new Label();
+                Label handler = new Label();
+                Label loop = new Label();
+                m.visitTryCatchBlock(start, handler, handler, null);
+                m.visitLabel(start);
+                frame(m);
+                m.visitJumpInsn(GOTO, start);
+                m.visitLabel(handler);
+                m.visitFrame(F_NEW, 0, new Object[0], 1, new Object[] {"java/lang/Throwable"});
+                m.visitInsn(POP);
+                m.visitLabel(loop);
+                frame(m);
+                m.visitJumpInsn(GOTO, loop);
+            })));
+            all.add(arguments(version + " code", declared(version, "()V", 1, 0, m -> {
+                Label loop = new Label();
+                m.visitLabel(loop);
+                frame(m);
+                m.visitInsn(ICONST_0);
+                m.visitJumpInsn(IFEQ, loop);
+            })));
+        }
+        // What nothing leads to, which the verifier of these versions looks at by its frame.
+        all.add(arguments("stack where nothing leads", declared(V17, "()V", 1, 0, m -> {
+            loop(round -> {}).accept(m);
+            m.visitFrame(F_NEW, 0, new Object[0], 1, new Object[] {INTEGER});
+            m.visitInsn(ICONST_0);
+            m.visitInsn(POP2);
+            m.visitInsn(RETURN);
+        })));
+        return all.stream();
+    }
+
+    /** The JVM refuses each as it is published. With checkpoints, which take room too, the count would be theirs to set. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("beyond")
+    void whatAMethodDoesNotDeclareIsRefused(String name, byte[] file) {
+        assertThatThrownBy(() -> link(file)).as("as it is published").isInstanceOf(LinkageError.class);
+        if (!name.endsWith("where nothing leads")) {
+            assertThatThrownBy(() -> Checkpoints.plain(file))
+                    .as("without checkpoints")
+                    .isInstanceOf(UnfitClassException.class)
+                    .hasMessageMatching("method run (uses|goes on) .*");
+        }
+        assertThatThrownBy(() -> Checkpoints.put(file))
+                .isInstanceOf(UnfitClassException.class)
+                .hasMessageMatching("method run (uses \\d+ (variables|places of the stack) and declares \\d+"
+                        + "|goes on behind its last instruction)|.* frames of a method name more than it declares");
+    }
+
+    /** Compilers declare what is used, so that all instructions which they make are counted as they are. */
+    @Test
+    void whatCompilersDeclareIsWhatIsUsed() throws Exception {
+        Path classes = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("modules", "java.base", "java", "util");
+        List<Path> files;
+        try (Stream<Path> all = Files.list(classes)) {
+            files = all.filter(each -> each.toString().endsWith(".class")).toList();
+        }
+        int methods = 0;
+        int exact = 0;
+        for (Path file : files) {
+            ClassNode type = new ClassNode();
+            new ClassReader(Files.readAllBytes(file)).accept(type, ClassReader.EXPAND_FRAMES);
+            for (MethodNode method : type.methods) {
+                assertThat(new RoomProof(method).fault())
+                        .as(type.name + "." + method.name)
+                        .isNull();
+                if (method.instructions.size() > 0 && method.maxStack > 0) {
+                    methods++;
+                    method.maxStack--;
+                    exact += new RoomProof(method).fault() == null ? 0 : 1;
+                }
+            }
+        }
+        assertThat(methods).isGreaterThan(1000);
+        assertThat(exact).as("of " + methods).isGreaterThan(methods * 99 / 100);
+    }
+
+    /** What it declares and no more, of each kind. */
+    @Test
+    void whatAMethodDeclaresIsItsToUse() throws Exception {
+        assertThat(outcome(declared(V17, "()V", 1, 1, loop(sets(0))))).isEqualTo("stopped");
+        assertThat(outcome(declared(V17, "()V", 2, 2, loop(m -> setsLong(m, LSTORE, 0)))))
+                .isEqualTo("stopped");
+        assertThat(outcome(declared(V1_5, "()V", 1, 301, loop(sets(300))))).isEqualTo("stopped");
+    }
+
     /** The JVM would take 500 MB and seconds, to verify it and while all threads wait for a collection of garbage. */
     @Test
     void muchCodeOfManyVariablesIsRefused() {
@@ -582,7 +794,8 @@ class HandMadeLoopsTest implements Opcodes {
         }
 
         private void piece(MethodVisitor m) {
-            switch (random.nextInt(16)) {
+            switch (random.nextInt(17)) {
+                case 16 -> sets(OWN + random.nextInt(3)).accept(m);
                 case 0 -> m.visitIincInsn(NUMBER, 1);
                 case 1, 2 -> monitor(m);
                 case 3 -> throwsNull(m);
@@ -666,18 +879,22 @@ class HandMadeLoopsTest implements Opcodes {
         for (int round = 0; round < Seeds.scaled(ROUNDS); round++) {
             long seed = first + round;
             Random random = new Random(seed);
-            byte[] file = classFile(type -> {
+            byte[] made = classFile(type -> {
                 method(type, "run", new Body(random));
                 method(type, "other", new Body(random));
             });
+            byte[] file = random.nextInt(3) == 0 ? declaring(made, random.nextInt(3), OWN + random.nextInt(2)) : made;
             String outcome = outcome(file);
             if ("VerifyError".equals(outcome) || "ClassFormatError".equals(outcome)) {
-                assertThatThrownBy(
-                                () -> new Classes(file).loadClass("made.Code").getMethod("run"))
+                assertThatThrownBy(() -> link(file))
                         .as("without checkpoints, -Dtamanoir.seed=%d", seed)
                         .isInstanceOf(LinkageError.class);
             } else if (outcome == null) {
                 fail("it goes round for ever: -Dtamanoir.seed=" + seed + " plays it first");
+            } else if (!outcome.equals("refused")) {
+                assertThatCode(() -> link(file))
+                        .as("without checkpoints, -Dtamanoir.seed=%d", seed)
+                        .doesNotThrowAnyException();
             }
             outcomes.merge(outcome, 1, Integer::sum);
         }
