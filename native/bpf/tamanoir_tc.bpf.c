@@ -19,6 +19,8 @@
 #define TMN_ON TC_ACT_UNSPEC
 #define TMN_HEADERS_OCTETS (ETH_HLEN + 60 + sizeof(struct tcphdr)) /* longest that is read in place */
 #define TMN_CSUM_IPV6 (1ull << 7) /* BPF_F_IPV6, kernel 6.16: a difference in an IPv6 header */
+#define TMN_VLAN_ID 0x0fff
+#define TMN_MAX_TAGS 8 /* priority tags of a frame; two are more than there should be */
 #define TMN_AF_INET 2
 #define TMN_AF_INET6 10
 
@@ -225,6 +227,9 @@ static __noinline int tmn_fate_redirect(struct __sk_buff *skb, const struct tmn_
 		return TMN_ON;
 	if (route.ifindex != policy->ifindex || tmn_spend_hop(skb, datagram))
 		return TMN_ON;
+	/* A priority tag's way ends here. */
+	if (skb->vlan_present && bpf_skb_vlan_pop(skb))
+		return TC_ACT_SHOT;
 	hop.nh_family = route.family;
 	__builtin_memcpy(hop.ipv6_nh, route.ipv6_dst, sizeof(hop.ipv6_nh));
 	return bpf_redirect_neigh(route.ifindex, &hop, sizeof(hop), 0);
@@ -534,6 +539,29 @@ TMN_INLINE __u32 tmn_take_word(struct __sk_buff *skb, const struct tmn_scratch *
 	return scratch->word;
 }
 
+/*
+ * Whether a tagged frame is a VLAN's. With VLAN ID 0, a priority tag, it is the interface's own, and
+ * the kernel takes it so, however many there are: in front of others they are taken away here as the
+ * kernel would. The kernel holds the first apart from the frame.
+ *
+ * @return below 0: more than TMN_MAX_TAGS in front of others, or not readable: nobody's
+ */
+static __noinline int tmn_is_of_vlan(struct __sk_buff *skb)
+{
+	__u32 i;
+
+	for (i = 0; i < TMN_MAX_TAGS; i++) {
+		if (skb->vlan_tci & TMN_VLAN_ID)
+			return 1;
+		if (skb->protocol != bpf_htons(ETH_P_8021Q) &&
+		    skb->protocol != bpf_htons(ETH_P_8021AD))
+			return 0;
+		if (bpf_skb_vlan_pop(skb))
+			return -1;
+	}
+	return -1;
+}
+
 SEC("tc")
 int tmn_tc(struct __sk_buff *skb)
 {
@@ -560,9 +588,14 @@ int tmn_tc(struct __sk_buff *skb)
 	/* Another interface's program, beneath this one, has sent it up already. */
 	if ((skb->mark & TMN_MARK_MASK) == hook->mark)
 		return TMN_ON;
-	/* XDP does not see a tag that the interface took away, and may have lifted such a packet. */
-	if (skb->vlan_present && (word & TMN_XDP_BITS) != TMN_XDP_LIFTED)
-		return TMN_ON;
+	if (skb->vlan_present) {
+		length = tmn_is_of_vlan(skb);
+		if (length < 0)
+			return TC_ACT_SHOT;
+		/* XDP does not see a tag that the interface took away, and may have lifted it. */
+		if (length && (word & TMN_XDP_BITS) != TMN_XDP_LIFTED)
+			return TMN_ON;
+	}
 	octets = skb->len < TMN_HEADERS_OCTETS ? skb->len : TMN_HEADERS_OCTETS;
 	data = (void *)(long)skb->data;
 	end = (void *)(long)skb->data_end;
