@@ -31,6 +31,18 @@
 #define TMN_XDP_DONE 0x00020000u
 #define TMN_XDP_LIFTED 0x00030000u
 
+/*
+ * The metadata, as XDP's program writes it: the word is the last before the frame. Where traffic control gets a frame
+ * without its link header (tmn_make_whole), the kernel still counts metadata back from where the frame begins: what it
+ * takes for the metadata begins ETH_HLEN octets late. The word lies in it there too, where else are zeros.
+ */
+struct tmn_meta {
+	__u16 zero;
+	__u16 late[2];		/* the word's halves, if the frame lacks its link header */
+	__u16 zeros[5];
+	__u32 word;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -491,14 +491,23 @@ SEC("tc")
 int tmn_tc_word(struct __sk_buff *skb)
 {
 	void *data = (void *)(long)skb->data;
-	__u32 *word = (void *)(long)skb->data_meta;
+	struct tmn_meta *meta = (void *)(long)skb->data_meta;
 	struct tmn_scratch *scratch;
+	union {
+		__u16 halves[2];
+		__u32 word;
+	} late;
 	__u32 zero = 0;
 
 	scratch = bpf_map_lookup_elem(&tmn_scratches, &zero);
 	if (!scratch)
 		return TMN_ON;
-	scratch->word = (void *)(word + 1) <= data ? *word : 0;
+	scratch->word = 0;
+	if ((void *)(meta + 1) <= data) {
+		late.halves[0] = meta->late[0];
+		late.halves[1] = meta->late[1];
+		scratch->word = late.word ? late.word : meta->word;
+	}
 	bpf_tail_call(skb, &tmn_programs, 0);
 	return TMN_ON;
 }
@@ -528,15 +537,89 @@ TMN_INLINE __u32 tmn_take_word(struct __sk_buff *skb, const struct tmn_scratch *
 			       const struct tmn_hook *hook, const struct tmn_hints *hints)
 {
 	void *data = (void *)(long)skb->data;
-	__u32 *word = (void *)(long)skb->data_meta;
+	struct tmn_meta *meta = (void *)(long)skb->data_meta;
 
 	if (!hints->front || (scratch->word & TMN_MARK_MASK) != hook->mark)
 		return 0;
 	if (hints->front == TMN_FRONT_TRIES)
 		tmn_is_carried(skb);
-	if ((void *)(word + 1) <= data)
-		*word = 0;
+	if ((void *)(meta + 1) <= data) {
+		if (!meta->late[0] && !meta->late[1])
+			meta->word = 0;
+		meta->late[0] = 0;
+		meta->late[1] = 0;
+	}
 	return scratch->word;
+}
+
+/*
+ * Has the frame begin at its link header. It begins behind where the kernel has copied it for XDP in
+ * generic mode, which it does if the interface left little room in front, and where a device has no
+ * link header. Length of the frame (wire_len is what is behind the link header) tells cheaply where
+ * all is as it should be; this tells surely: octets of the link header are not IP's.
+ *
+ * @return whether that was not possible: the frame is too long (about 16 KiB), or there is no memory
+ */
+static __noinline int tmn_make_whole(struct __sk_buff *skb)
+{
+	void *data = (void *)(long)skb->data;
+	void *end = (void *)(long)skb->data_end;
+	struct ethhdr link = {};
+	__u8 octet;
+
+	/* As much lies behind the link header: then it is in front, or there is less than that. */
+	if (end - data < ETH_HLEN ||
+	    bpf_skb_load_bytes_relative(skb, end - data - ETH_HLEN, &octet, 1, BPF_HDR_START_NET))
+		return 0;
+	if (bpf_skb_load_bytes_relative(skb, 0, &link, sizeof(link), BPF_HDR_START_MAC) ||
+	    link.h_proto != skb->protocol)
+		__builtin_memset(&link, 0, sizeof(link));
+	link.h_proto = skb->protocol;
+	if (bpf_skb_change_head(skb, ETH_HLEN, 0))
+		return 1;
+	bpf_skb_store_bytes(skb, 0, &link, sizeof(link), 0);
+	return 0;
+}
+
+/* A frame that lacks its link header for good: the node's goes up, unread. */
+static __noinline int tmn_headless(struct __sk_buff *skb, const struct tmn_hook *hook,
+				   struct tmn_scratch *scratch, __u32 word)
+{
+	struct ethhdr *link;
+	struct udphdr *udp;
+	struct tmn_datagram datagram;
+	__u32 datagrams;
+	int is_awaited = 0;
+
+	if (!hook || !scratch)
+		return TMN_ON;
+	link = (struct ethhdr *)scratch->chunk;
+	link->h_proto = skb->protocol;
+	if (bpf_skb_load_bytes_relative(skb, 0, link + 1, TMN_HEADERS_OCTETS - ETH_HLEN,
+					BPF_HDR_START_NET))
+		return TC_ACT_SHOT;
+	if (tmn_read_ip(&datagram, link, scratch->chunk + TMN_CHUNK) || datagram.is_fragment)
+		return TMN_ON;
+	/* Where ports are TCP is as UDP. */
+	udp = (struct udphdr *)(scratch->chunk + tmn_transport_at(&datagram));
+	datagram.source_port = udp->source;
+	datagram.destination_port = udp->dest;
+	if (datagram.protocol == IPPROTO_TCP) {
+		if (tmn_is_port(hook->tcp, hook->tcp_ports, udp->dest) &&
+		    tmn_is_connected(skb, &datagram, 0, &is_awaited))
+			skb->mark = hook->mark;
+		return TMN_ON;
+	}
+	if (datagram.protocol != IPPROTO_UDP ||
+	    !tmn_is_port(hook->udp, hook->udp_ports, udp->dest))
+		return TMN_ON;
+	datagrams = skb->gso_segs ? skb->gso_segs : 1;
+	tmn_count(TMN_MET_SEEN, datagrams);
+	if ((word & TMN_XDP_BITS) == TMN_XDP_LIFTED)
+		return tmn_lifted(skb, hook, &datagram, word & TMN_MARK_SLOT, datagrams);
+	tmn_count(datagrams > 1 ? TMN_MET_AGGREGATED : TMN_MET_COMPLEX, datagrams);
+	tmn_up(skb, hook, &datagram, 0, datagrams);
+	return TMN_ON;
 }
 
 /*
@@ -588,6 +671,8 @@ int tmn_tc(struct __sk_buff *skb)
 	/* Another interface's program, beneath this one, has sent it up already. */
 	if ((skb->mark & TMN_MARK_MASK) == hook->mark)
 		return TMN_ON;
+	if (skb->len - skb->wire_len != ETH_HLEN && tmn_make_whole(skb))
+		return tmn_headless(skb, hook, scratch, word);
 	if (skb->vlan_present) {
 		length = tmn_is_of_vlan(skb);
 		if (length < 0)

@@ -20,17 +20,19 @@
 TMN_INLINE int tmn_say(struct xdp_md *ctx, const struct tmn_hook *hook, __u32 did)
 {
 	void *data = (void *)(long)ctx->data;
-	__u32 *word = (void *)(long)ctx->data_meta;
+	struct tmn_meta *meta = (void *)(long)ctx->data_meta;
 
-	if ((void *)(word + 1) <= data)
-		*word = hook->mark | did;
+	if ((void *)(meta + 1) <= data) {
+		__builtin_memset(meta, 0, sizeof(*meta));
+		meta->word = hook->mark | did;
+	}
 	return XDP_PASS;
 }
 
 /* Makes room for the word and says NONE in it; below 0 where the driver leaves none. */
 TMN_INLINE int tmn_begin(struct xdp_md *ctx, const struct tmn_hook *hook)
 {
-	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(__u32)))
+	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(struct tmn_meta)))
 		return -1;
 	tmn_say(ctx, hook, TMN_XDP_NONE);
 	return 0;
@@ -139,7 +141,7 @@ TMN_INLINE int tmn_fate_redirect(struct xdp_md *ctx, const struct tmn_hook *hook
 	__builtin_memcpy(link->h_dest, route.dmac, ETH_ALEN);
 	__builtin_memcpy(link->h_source, route.smac, ETH_ALEN);
 	/* Metadata may go with it to another namespace, whose node may have the same mark. */
-	bpf_xdp_adjust_meta(ctx, sizeof(__u32));
+	bpf_xdp_adjust_meta(ctx, sizeof(struct tmn_meta));
 	return bpf_redirect(route.ifindex, 0);
 }
 

@@ -12,6 +12,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Policy;
@@ -63,6 +65,79 @@ class XdpDriverTest {
             bed.set(Policy.drop());
             assertThat(bed.cross(TestNet.SERVER4, packet)).isEmpty();
         }
+    }
+
+    /** The kernel copies frames for XDP then, and traffic control's program gets them without link header. */
+    @ParameterizedTest
+    @ValueSource(strings = {"bridge", "macvlan"})
+    void trafficControlSeesAllBehindItsGenericMode(String kind) throws Exception {
+        upper(kind);
+        try (BpfBed bed = new BpfBed(net, Level.XDP, "up0").begin(Level.TC);
+                DatagramSocket node = bed.node()) {
+            bed.begin(Level.XDP);
+            byte[] packet = BpfBed.bytes(BpfBed.packet().checksum(), 50);
+            for (Level level : List.of(Level.TC, Level.XDP)) {
+                bed.begin(level);
+                bed.set(Policy.forward().markClass(6));
+                for (String server : List.of(TestNet.SERVER4, TestNet.SERVER6)) {
+                    assertThat(bed.cross(server, packet)).hasSize(1);
+                }
+                assertThat(bed.counters().marked()).isEqualTo(2);
+                assertThat(bed.counters().packets()).isEqualTo(2);
+                bed.set(Policy.drop());
+                assertThat(bed.cross(TestNet.SERVER4, packet)).isEmpty();
+                assertThat(bed.counters().dropped()).isEqualTo(1);
+                assertThat(bed.tc.counters(BpfBed.SLOT)).isEqualTo(bed.driver().counters(BpfBed.SLOT));
+            }
+            bed.begin(Level.TC);
+            bed.set(Policy.up());
+            bed.send(TestNet.SERVER4, packet);
+            assertThat(BpfBed.receive(node)).isEqualTo(packet);
+            bed.begin(Level.XDP, BpfBed.TYPE_ID, true);
+            bed.send(TestNet.SERVER4, packet);
+            assertThat(BpfBed.receive(node)).isEqualTo(packet);
+        }
+    }
+
+    /** Longer ones than traffic control's program can give their link header back. */
+    @ParameterizedTest
+    @ValueSource(strings = {"bridge", "macvlan"})
+    void longFramesGoUpThere(String kind) throws Exception {
+        net.namespaces().batch(net.client(), "link set " + TestNet.CLIENT_DEVICE + " mtu 65535");
+        net.namespaces().batch(net.router(), "link set " + TestNet.ROUTER_CLIENT_DEVICE + " mtu 65535");
+        upper(kind);
+        net.namespaces().batch(net.router(), "link set up0 mtu 65535");
+        try (BpfBed bed = new BpfBed(net, Level.XDP, "up0").begin(Level.TC);
+                DatagramSocket node = bed.node()) {
+            bed.set(Policy.drop());
+            byte[] packet = BpfBed.bytes(BpfBed.packet(), 30_000);
+            bed.send(TestNet.SERVER4, packet);
+            assertThat(BpfBed.receive(node)).isEqualTo(packet);
+        }
+    }
+
+    /** Puts an interface with the router's addresses over that towards the client. */
+    private void upper(String kind) throws Exception {
+        String device = TestNet.ROUTER_CLIENT_DEVICE;
+        net.namespaces()
+                .batch(
+                        net.router(),
+                        kind.equals("bridge")
+                                ? "link add up0 type bridge"
+                                : "link add up0 link rc type macvlan mode bridge",
+                        kind.equals("bridge") ? "link set rc master up0" : "link show rc",
+                        "addr flush dev " + device,
+                        "addr add " + TestNet.ROUTER4 + "/24 dev up0",
+                        "addr add " + TestNet.ROUTER6 + "/64 dev up0 nodad",
+                        "link set up0 up");
+        net.namespaces()
+                .neighbour(
+                        net.client(),
+                        TestNet.CLIENT_DEVICE,
+                        net.router(),
+                        kind.equals("bridge") ? device : "up0",
+                        TestNet.ROUTER4,
+                        TestNet.ROUTER6);
     }
 
     @Test
