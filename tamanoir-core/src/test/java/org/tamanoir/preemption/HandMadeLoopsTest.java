@@ -401,7 +401,7 @@ class HandMadeLoopsTest implements Opcodes {
     // ---- beyond what a method declares ------------------------------------------------------------------------------
 
     private static void link(byte[] file) throws Exception {
-        new Classes(file).loadClass("made.Code").getMethods();
+        assertThat(new Classes(file).loadClass("made.Code").getMethods()).isNotEmpty();
     }
 
     private static byte[] declared(
