@@ -13,7 +13,7 @@ package org.tamanoir.cluster.element;
  * </pre>
  *
  * <p>Numbers run over into the bits above them, by one after 134,217,728 rounds, which are still of the same beginning;
- * another one is at least two above, by {@link #above} four, so that a start that still goes on then may run over, too. Up
+ * another one is at least two above, by {@link #above(long)} four, so that a start that still goes on then may run over, too. Up
  * to 2³¹ rounds a second these bits grow slower than the clock, and until the year 2106 they fit.
  *
  * <p>Pure. Any thread.
@@ -25,6 +25,12 @@ final class Beginning {
 
     private static final long MS = 125;
 
+    /**
+     * Bits of the clock that a beginning above another one has, which is up to 2.3 hours later for them. Of two starts that
+     * have heard of the same round the later one is below where these bits ran over between the two.
+     */
+    private static final int PHASE_BITS = 16;
+
     private Beginning() {}
 
     /** Returns the first round of a distributor that starts at this time, in ms since 1970. */
@@ -35,6 +41,17 @@ final class Beginning {
     /** Returns the first round of the next beginning above a round. */
     static long above(long round) {
         return (round >>> NUMBER_BITS) + 5 >>> 1 << NUMBER_BITS + 1;
+    }
+
+    /**
+     * Returns the first round of a distributor that has heard of a round and starts at this time, in ms since 1970: that of
+     * its clock, where it is above the round; else of the beginnings above the round the next one with the lower bits of the
+     * clock. Another start that has heard of the same, and not of the first one, so begins elsewhere.
+     */
+    static long above(long round, long timeMs) {
+        long least = above(round);
+        long ahead = (at(timeMs) - least) & (1L << NUMBER_BITS + 1 + PHASE_BITS) - 1;
+        return Math.max(at(timeMs), least + (ahead >>> NUMBER_BITS + 1 << NUMBER_BITS + 1));
     }
 
     /** Returns whether a later round is of another beginning than an earlier one. */

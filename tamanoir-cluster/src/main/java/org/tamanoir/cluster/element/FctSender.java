@@ -361,6 +361,11 @@ public final class FctSender {
         return round;
     }
 
+    /** Returns the largest round, unsigned, of a packet that has come, whether it may be sent or not. */
+    public long newest() {
+        return newest;
+    }
+
     /** Returns the serial number of the token passed last. */
     public long lastSerial() {
         return serial;

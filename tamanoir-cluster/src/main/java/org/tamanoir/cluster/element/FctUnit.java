@@ -171,8 +171,8 @@ public final class FctUnit implements GatedDiscipline.Opener, RingMember {
     @Override
     public State state() {
         State[] state = new State[1];
-        inside(() -> state[0] = new State(
-                sender.lastSerial(), sender.round(), waitingPackets(), sender.sentPackets(), sender.isDrained()));
+        inside(() -> state[0] =
+                new State(sender.lastSerial(), sender.round(), waitingPackets(), sender.newest(), sender.isDrained()));
         return state[0];
     }
 

@@ -35,8 +35,8 @@ public interface RingMember {
      * @param lastSerial of the last token
      * @param round up to which it may send
      * @param queued packets that wait
-     * @param sent packets since it began
+     * @param newest the largest round of a packet that it got
      * @param drained whether it got its last packet and has sent all
      */
-    record State(long lastSerial, long round, int queued, long sent, boolean drained) {}
+    record State(long lastSerial, long round, int queued, long newest, boolean drained) {}
 }

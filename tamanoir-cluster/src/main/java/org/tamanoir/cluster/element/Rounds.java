@@ -98,12 +98,12 @@ final class Rounds {
         wanted[path] = weight;
     }
 
-    /** Begins anew above this round, which another distributor gave; what is missing of the last one gets its markers. */
-    void beginAbove(long other) {
-        if (other > round) {
+    /** Begins anew with this round, if it is above the last one, of which what is missing gets its markers. */
+    void beginAnew(long first) {
+        if (first > round) {
             endRound();
-            round = Beginning.above(other) - 1;
-            firstRound = round + 1;
+            round = first - 1;
+            firstRound = first;
         }
     }
 

@@ -398,9 +398,13 @@ public final class Sprayer implements AutoCloseable {
         return path;
     }
 
-    /** Begins anew above this round, which another distributor gave. */
+    /** Begins anew above this round, which another distributor gave, if it is above the own ones. */
     public void beginAbove(long round) {
-        rounds.beginAbove(round);
+        if (round > rounds.round()) {
+            long first = Beginning.above(round, System.currentTimeMillis());
+            LAST_BEGINNING.accumulateAndGet(first, Math::max);
+            rounds.beginAnew(first);
+        }
     }
 
     List<Unit> units() {

@@ -38,6 +38,33 @@ class BeginningTest {
         }
     }
 
+    /** A distributor whose clock is behind, and the next one, before a token told what the first one sent. */
+    @Test
+    void twoThatHaveHeardTheSameBeginElsewhereAndTheLaterOneAbove() {
+        long heard = Beginning.at(NOW_MS) + 500;
+        Random random = new Random(2);
+        int below = 0;
+        for (int i = 0; i < 100_000; i++) {
+            long startMs = NOW_MS - 1 - random.nextLong(1L << 36);
+            long nextMs = startMs + 1_000 + random.nextLong(60_000);
+            long first = Beginning.above(heard, startMs);
+            long next = Beginning.above(heard, nextMs);
+
+            assertThat(Beginning.isAnother(heard, first)).isTrue();
+            assertThat(Beginning.first(first)).isEqualTo(first);
+            assertThat(Beginning.isAnother(Math.min(first, next), Math.max(first, next)))
+                    .isTrue();
+            below += next < first ? 1 : 0;
+        }
+        assertThat(below).as("a minute in 2.3 hours at most").isLessThan(800);
+    }
+
+    @Test
+    void aClockThatIsAheadOfWhatWasHeardIsKept() {
+        assertThat(Beginning.above(Beginning.at(NOW_MS), NOW_MS + 86_400_000))
+                .isEqualTo(Beginning.at(NOW_MS + 86_400_000));
+    }
+
     @Test
     void numbersThatRunOverAreNoOther() {
         long last = Beginning.at(NOW_MS) + NUMBERS - 1;

@@ -82,6 +82,11 @@ final class ExactSchedule {
     private Distributor distributor;
     private Aggregator aggregator;
     private long clockMs = 1_800_000_000_000L;
+    /** Whether the clock of the last start is behind. */
+    private boolean isSetBack;
+    /** The highest round that it heard of from units. */
+    private long heard;
+
     private long nowNs;
     private boolean isCalm;
 
@@ -227,15 +232,20 @@ final class ExactSchedule {
 
         Distributor() {
             clockMs += START_MS;
-            boolean isSetBack = hasRing && start > 0 && distributor.items > 0 && random.nextInt(3) == 0;
-            long first = Beginning.at(isSetBack ? clockMs - 3_600_000 : clockMs);
+            boolean wasSetBack = isSetBack;
+            isSetBack = hasRing && start > 0 && distributor.items > 0 && random.nextInt(3) == 0;
+            long itsClockMs = isSetBack ? clockMs - 3_600_000 : clockMs;
+            long first = Beginning.at(itsClockMs);
             boolean runsOver = random.nextInt(8) == 0; // the numbers of this start, soon
             rounds = new Rounds(Distribution.EXACT, 1, paths, runsOver ? first + (1 << 27) - 60 : first, this::mark);
             for (int path = 0; path < paths; path++) {
                 rounds.weight(path, 1 + random.nextInt(3));
             }
-            if (isSetBack) {
-                rounds.beginAbove(judge.newestRound());
+            if (!isSetBack || !wasSetBack || random.nextBoolean()) {
+                heard = judge.newestRound();
+            } // Else units have nothing yet of what the one before has sent.
+            if (hasRing && heard > first) {
+                rounds.beginAnew(Beginning.above(heard, itsClockMs));
             }
             if (start > 0 && random.nextBoolean()) {
                 distributor.waiting = 0; // It was killed; else it stands still and may go on.

@@ -108,6 +108,18 @@ class FctNodesTest {
     }
 
     @Test
+    void saysWhatItGotThoughNoTokenAllowsIt() throws Exception {
+        FctUnit unit = new FctUnit(lenient(1), new TestRing(), () -> {});
+        start(unit);
+        unit.view(0, false, 3, 0);
+
+        send(0, 9, 7);
+
+        eventually().until(() -> unit.state().newest() == 9);
+        assertThat(unit.state().round()).isZero();
+    }
+
+    @Test
     void passesTheTokenWhenItsDatagramsAreSent() throws Exception {
         TestRing ring = new TestRing();
         FctUnit unit = new FctUnit(lenient(1), ring, () -> {});
@@ -120,7 +132,7 @@ class FctNodesTest {
         unit.token(token(2, 3));
 
         eventually().until(() -> ring.passed.size() == 2);
-        assertThat(unit.state().sent()).isEqualTo(1);
+        assertThat(unit.status().sent()).isEqualTo(1);
     }
 
     @Test

@@ -248,7 +248,7 @@ class RoundsTest {
         long first = Beginning.above(heard);
         assertThat(Beginning.isAnother(heard, first)).isTrue();
 
-        rounds.beginAbove(heard);
+        rounds.beginAnew(first);
 
         assertThat(place(rounds, 3))
                 .containsExactly("2:1 marker 3", first + ":0 18", first + ":1 18", first + 1 + ":0 2");

@@ -110,8 +110,9 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
     private void join(Sprayer sprayer, Unit unit, RingWatch.Unit report) {
         boolean isNew = !in.containsKey(unit.path());
         if (isNew) {
-            if (isAhead(report.round(), sprayer.round())) {
-                sprayer.beginAbove(report.round());
+            long heard = newest(report.round(), report.newest(), sprayer.round());
+            if (heard != sprayer.round()) {
+                sprayer.beginAbove(heard);
                 in.replaceAll((path, joined) -> new Joined(sprayer.round(), sprayer.packets(path)));
             }
             in.put(unit.path(), new Joined(sprayer.round(), sprayer.packets(unit.path())));
@@ -119,6 +120,17 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
         if (isNew || adapts) {
             sprayer.weight(unit.path(), adapts ? weight(unit.weight(), largestWeight, report.queued()) : unit.weight());
         }
+    }
+
+    /**
+     * Returns the largest of the rounds that a unit reports which another distributor gave, above the own ones; the own if
+     * none is.
+     *
+     * @param sent up to which it may send, unsigned: of what has come since the token was lost it says nothing
+     * @param got of a packet, unsigned: that may be any round
+     */
+    static long newest(long sent, long got, long own) {
+        return Math.max(isAhead(sent, own) ? sent : own, isAhead(got, own) ? got : own);
     }
 
     /** Returns whether a round that a unit reports, unsigned, is one of another distributor, above the own ones. */

@@ -42,6 +42,16 @@ class RingPartTest {
         assertThat(RingPart.lost(30, NOW, NOW + 10, -1)).isZero();
     }
 
+    /** Its packets wait for a token: that has their round only when they may leave. */
+    @Test
+    void whatAUnitGotIsHeardBeforeTheTokenSaysIt() {
+        assertThat(RingPart.newest(NOW + 1, NOW + 9, NOW)).isEqualTo(NOW + 9);
+        assertThat(RingPart.newest(NOW - 1, NOW + 9, NOW)).isEqualTo(NOW + 9);
+        assertThat(RingPart.newest(NOW + 9, NOW - 1, NOW)).isEqualTo(NOW + 9);
+        assertThat(RingPart.newest(NOW + 9, 1L << 62, NOW)).as("made up").isEqualTo(NOW + 9);
+        assertThat(RingPart.newest(0, -1, NOW)).isEqualTo(NOW);
+    }
+
     @Test
     void roundsOfAnotherDistributorAreFollowedAndMadeUpOnesAreNot() {
         assertThat(RingPart.isAhead(NOW + 1, NOW)).isTrue();

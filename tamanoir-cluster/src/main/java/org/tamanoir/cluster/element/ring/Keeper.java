@@ -537,7 +537,7 @@ final class Keeper {
                 flags,
                 master,
                 about,
-                new RingMember.State(serial, state.round(), state.queued(), state.sent(), drained));
+                new RingMember.State(serial, state.round(), state.queued(), state.newest(), drained));
     }
 
     RingStatus status() {

@@ -15,7 +15,8 @@ sealed interface Message {
      *     the same epoch it shows the units of one what a voter of both is in
      * @param nonce of the question that it puts or answers, so that a recorded answer is none to another; 0 = nobody asked.
      *     Not in the specification
-     * @param state of its sender; the epoch of its view in the last serial's upper 16 bits
+     * @param state of its sender; the epoch of its view in the last serial's upper 16 bits. Units of earlier versions have
+     *     how many packets they have sent in place of the newest round, which is lower than any round by a clock
      */
     record Report(boolean answer, int unit, int flags, int master, long nonce, RingMember.State state)
             implements Message {

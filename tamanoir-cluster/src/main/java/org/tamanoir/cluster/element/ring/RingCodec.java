@@ -76,7 +76,7 @@ final class RingCodec {
             out.putLong(state.lastSerial())
                     .putLong(state.round())
                     .putInt(state.queued())
-                    .putLong(state.sent())
+                    .putLong(state.newest())
                     .putLong(report.nonce());
         } else if (message instanceof Message.Ring proposed) {
             putRing(proposed.view());

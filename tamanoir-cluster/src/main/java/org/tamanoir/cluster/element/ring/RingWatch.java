@@ -31,12 +31,12 @@ public final class RingWatch implements AutoCloseable {
      *
      * @param round up to which it may send; unsigned
      * @param queued packets that wait in its sender
-     * @param sent packets since it began
+     * @param newest the largest round of a packet that it got; unsigned
      * @param leaving whether it wants no more packets: send the last one, with its flag
      * @param drained whether it has sent that one too
      * @param silent whether it left the last five questions, a second, without an answer
      */
-    public record Unit(long round, int queued, long sent, boolean leaving, boolean drained, boolean silent) {}
+    public record Unit(long round, int queued, long newest, boolean leaving, boolean drained, boolean silent) {}
 
     RingWatch(RingPlan plan, RunStart start, LongSupplier round, LongSupplier clockNs, Wire wire, Closing closing) {
         this.plan = plan;
@@ -128,7 +128,7 @@ public final class RingWatch implements AutoCloseable {
                 : new Unit(
                         report.state().round(),
                         report.state().queued(),
-                        report.state().sent(),
+                        report.state().newest(),
                         report.is(Message.Report.LEAVES),
                         report.is(Message.Report.DRAINED),
                         watch.silent(unit));

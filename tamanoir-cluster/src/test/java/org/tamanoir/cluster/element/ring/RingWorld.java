@@ -418,8 +418,7 @@ final class RingWorld {
 
         @Override
         public State state() {
-            return new State(
-                    sender.lastSerial(), sender.round(), queue.size(), sender.sentPackets(), sender.isDrained());
+            return new State(sender.lastSerial(), sender.round(), queue.size(), sender.newest(), sender.isDrained());
         }
 
         // What the sender calls.
