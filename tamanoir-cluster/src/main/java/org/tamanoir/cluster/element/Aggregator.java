@@ -148,10 +148,10 @@ public final class Aggregator implements Runnable, AutoCloseable {
             return this;
         }
 
-        /** Sets how many packets of a path may wait, 1 to 65,536; 1,024 by default. */
+        /** Sets how many packets of a path may wait, 1 to 65,536, of which 1 is taken as 2; 1,024 by default. */
         public Settings depth(int packets) {
             require(packets >= 1 && packets <= 65_536, "depth", packets, "1 to 65536");
-            depth = packets;
+            depth = Math.max(2, packets); // One far ahead alone must not fill its queue.
             return this;
         }
 

@@ -23,7 +23,8 @@ import org.tamanoir.anep.Anep;
  *
  * <p>A packet more than {@value #PROOF} rounds ahead says nothing about those before it until a second one of its path is
  * there, and one more than {@value #WINDOW} ahead has no deadline begin until then, so that a single packet that was damaged
- * does not move the order. A packet of the first round of a start, which says so, needs no second one.
+ * does not move the order. A packet of the first round of a start, which says so, needs no second one. So it is at first, when
+ * the order has no beginning yet: rounds are counted from 0 then.
  *
  * <p>Pure: time is given, packets are numbers of the caller's. Thread contract: one thread. Allocates nothing for a
  * packet; a packet costs one step, and its queue's length where its path was reordered.
@@ -81,7 +82,7 @@ final class ExactMerge {
     private final int[] probes;
     private final Gaps gaps;
 
-    /** The first round of the distributor's start; 0 = no packet has come. */
+    /** The first round of the distributor's start; 0 = the order has not begun. */
     private long start;
 
     private long round;
@@ -95,7 +96,7 @@ final class ExactMerge {
 
     /**
      * @param paths 1 to {@link Rounds#MAX_PATHS}
-     * @param depth packets that wait of a path at most
+     * @param depth packets that wait of a path at most, 2 and up: a full queue is never that of a single one far ahead
      * @param deadlineNs how long a packet is waited for
      */
     ExactMerge(int paths, int depth, long deadlineNs, Output output) {
@@ -125,9 +126,6 @@ final class ExactMerge {
      * @param packet the caller's until it comes back
      */
     void offer(int path, long round, int flags, int packet, long nowNs) {
-        if (start == 0) {
-            begin(round);
-        }
         if (round < start) {
             drop(path, round, flags, packet);
             return;
@@ -311,6 +309,10 @@ final class ExactMerge {
             if (isAllFar()) {
                 break;
             }
+            if (start == 0) {
+                begin(leastHead());
+                continue;
+            }
             long next = path == 0 ? nextRound() : round;
             boolean isKnown = next == round || isAnyAwaited();
             if (!isKnown || next == round && !isProvenLost(path) && isAwaited(path)) {
@@ -404,13 +406,13 @@ final class ExactMerge {
 
     /**
      * Returns whether what waits of a path is sure: several packets, one of a first round, or one that is so many rounds at
-     * most ahead of the one in turn, or of that from which the path was announced.
+     * most ahead of the one in turn, or of that from which the path was announced, if that is no farther ahead itself.
      */
     private boolean shows(int path, long rounds) {
         if (sizes[path] != 1) {
             return sizes[path] > 1;
         }
-        long from = begins[path] == NEVER ? round : Math.max(round, begins[path]);
+        long from = begins[path] - round <= rounds ? Math.max(round, begins[path]) : round;
         return headRound(path) - from <= rounds || (flags[path][heads[path]] & Anep.ROUND_FIRST) != 0;
     }
 
@@ -431,7 +433,9 @@ final class ExactMerge {
     /** Goes to the beginning of a later round. */
     private void skipTo(long next) {
         dueNs = NEVER;
-        if (Beginning.isAnother(round, next)) {
+        if (start == 0) {
+            begin(next);
+        } else if (Beginning.isAnother(round, next)) {
             restarts++;
             begin(next);
         } else {

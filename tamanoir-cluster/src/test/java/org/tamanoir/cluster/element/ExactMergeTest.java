@@ -438,6 +438,67 @@ class ExactMergeTest {
                 .isEqualTo(2 * 3 + 1);
     }
 
+    @Test
+    void whatComesFirstOfAllIsNotBelievedByItselfWhenItIsFarAhead() {
+        long real = Beginning.at(1_800_000_000_000L);
+        Trial trial = new Trial(2, DEPTH).offer(0, 1L << 62).passAll(5);
+        assertThat(trial.merge.dueNs()).as("nothing waits for time").isEqualTo(ExactMerge.NEVER);
+
+        trial.first(0, real).first(1, real).offer(0, real + 1).offer(1, real + 1);
+
+        assertThat(trial.emitted).containsExactly(1, 2, 3, 4);
+        assertThat(trial.drops).isEmpty();
+        assertThat(trial.merge.restarts() + trial.merge.timeouts() + trial.merge.gaps())
+                .isZero();
+    }
+
+    @Test
+    void aMarkerThatComesFirstOfAllBeginsNoOrder() {
+        long real = Beginning.at(1_800_000_000_000L);
+        Trial trial = new Trial(2, DEPTH).marker(1, 1L << 62, Anep.ROUND_PATH_BEGINS);
+
+        trial.first(0, real).first(1, real).offer(0, real + 1).offer(1, real + 1);
+
+        assertThat(trial.emitted).containsExactly(1, 2, 3, 4);
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.MARKER, 1));
+    }
+
+    /** As behind a stream that goes on while the aggregator starts anew. */
+    @Test
+    void theOrderIsJoinedWithTheSecondPacketOfAPath() {
+        long real = Beginning.at(1_800_000_000_000L) + 1_000_000;
+        Trial trial = new Trial(2, DEPTH).offer(1, real).offer(0, real + 1);
+        assertThat(trial.emitted).isEmpty();
+
+        trial.offer(1, real + 1).passAll();
+
+        assertThat(trial.emitted).containsExactly(0, 1, 2);
+        assertThat(trial.merge.restarts()).isZero();
+    }
+
+    @Test
+    void aRoundFarAheadLeavesRoomInTheSmallestQueue() {
+        Trial trial = new Trial(2, 2).offer(0, 1).offer(1, 1).offer(0, 1L << 62);
+
+        trial.offer(0, 2).offer(1, 2).offer(0, 3).offer(1, 3);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 3, 4, 5, 6);
+        assertThat(trial.drops).isEmpty();
+    }
+
+    @Test
+    void anAnnouncementFarAheadHasNoPacketThereBeBelieved() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
+
+        trial.marker(0, 1L << 62, Anep.ROUND_PATH_BEGINS)
+                .marker(1, 1L << 62, Anep.ROUND_PATH_BEGINS)
+                .offer(0, (1L << 62) + 1)
+                .passAll(20);
+        trial.offer(0, 2).offer(1, 2).passAll(20).offer(0, 3).offer(1, 3);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 5, 6, 7, 8);
+    }
+
     /** What a stranger has the order skip is late: nothing tells it from a unit's backlog. */
     @Test
     void theOrderNeverGoesBack() {
@@ -584,7 +645,7 @@ class ExactMergeTest {
         for (long seed : Seeds.ofCommit(ExactMergeTest.class, 300)) {
             Random random = new Random(seed);
             int paths = 1 + random.nextInt(6);
-            int depth = 1 + random.nextInt(20);
+            int depth = 2 + random.nextInt(20);
             Trial trial = new Trial(paths, depth);
             long first = random.nextBoolean() ? 1 : 1_000_000_000L;
             List<Integer> wanted = new ArrayList<>();
@@ -615,7 +676,7 @@ class ExactMergeTest {
         for (long seed : Seeds.ofCommit(ExactMergeTest.class, 2_000)) {
             Random random = new Random(seed);
             int paths = 1 + random.nextInt(5);
-            Trial trial = new Trial(paths, 1 + random.nextInt(12));
+            Trial trial = new Trial(paths, 2 + random.nextInt(12));
             List<Long> places = new ArrayList<>();
             long round = 1;
             for (int i = 0; i < 400; i++) {

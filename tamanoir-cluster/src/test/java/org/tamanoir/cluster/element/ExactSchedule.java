@@ -94,7 +94,7 @@ final class ExactSchedule {
         this.seed = seed;
         random = new Random(seed);
         paths = 1 + random.nextInt(5);
-        depth = new int[] {1, 2, 8, 64, 1_024}[random.nextInt(5)];
+        depth = new int[] {2, 3, 8, 64, 1_024}[random.nextInt(5)];
         hasRing = random.nextBoolean();
         loss = new double[] {0, 0, 0.02, 0.3}[random.nextInt(4)];
         doubled = new double[] {0, 0, 0.02, 0.2}[random.nextInt(4)];
