@@ -90,10 +90,10 @@ public final class DistributeCommand implements Callable<Integer> {
                 new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), end.json, Output.isTerminal());
         try (StopSignal signal = new StopSignal(EndOptions.STOP_GRACE);
                 Sprayer sprayer = sprayer();
-                RingPart part = ring.open(units, mode == Distribution.WEIGHTED, this::round);
+                RingPart part = ring.open(units, mode == Distribution.WEIGHTED, this::round, output);
                 Distributor distributor = new Distributor(address, TransportKind.AUTO, sprayer, key, part)) {
             this.distributor = distributor;
-            part.begin(sprayer, output);
+            part.begin(sprayer);
             output.message("listening on " + Endpoint.toString(distributor.address()));
             double seconds =
                     end.run(distributor, distributor::stop, distributor::packets, distributor::bytes, signal, output);

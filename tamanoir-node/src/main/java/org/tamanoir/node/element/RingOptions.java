@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.element.Unit;
 import org.tamanoir.cluster.element.ring.RingSettings;
 import org.tamanoir.cluster.element.ring.RingWatch;
+import org.tamanoir.node.cli.Output;
 import org.tamanoir.node.config.Converters;
 import org.tamanoir.node.config.RingKey;
 import picocli.CommandLine.Option;
@@ -36,12 +37,13 @@ final class RingOptions {
      * @param sprayed the units that get packets
      * @param adapts whether weights follow what waits in units
      * @param round gives the last round
+     * @param output is told what units and rounds it goes without
      * @throws IllegalArgumentException in one line, if the options do not fit each other
      * @throws IOException if the control address cannot be had
      */
-    RingPart open(Collection<Unit> sprayed, boolean adapts, LongSupplier round) throws IOException {
+    RingPart open(Collection<Unit> sprayed, boolean adapts, LongSupplier round, Output output) throws IOException {
         if (control == null && units.isEmpty() && keyFile == null) {
-            return new RingPart(null, sprayed, adapts);
+            return new RingPart(null, sprayed, adapts, output);
         }
         if (control == null || units.isEmpty() || keyFile == null) {
             throw new IllegalArgumentException(
@@ -56,6 +58,6 @@ final class RingOptions {
         Map<Integer, InetSocketAddress> addresses = new TreeMap<>();
         units.forEach(address -> addresses.put(addresses.size(), address));
         RingSettings settings = RingSettings.of(id, RingKey.read(keyFile), addresses, control);
-        return new RingPart(RingWatch.open(settings, round), sprayed, adapts);
+        return new RingPart(RingWatch.open(settings, round), sprayed, adapts, output);
     }
 }

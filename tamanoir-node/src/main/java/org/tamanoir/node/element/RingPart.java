@@ -31,6 +31,8 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
      * Who can send to a unit can have it report any round: one farther ahead was made up.
      */
     private static final long MAX_ROUNDS_AHEAD = 1L << 51;
+    /** By which the rounds of two starts differ, by the clock. */
+    private static final long ROUNDS_A_DAY = 86_400L << 31;
     /** Packets that a unit's link holds. */
     private static final int QUEUE_PACKETS = 500;
     /** Steps in which a weight follows what waits; weights are that many times what was asked for, where they may. */
@@ -49,21 +51,23 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
     private final @Nullable RingWatch watch;
     private final Collection<Unit> units;
     private final boolean adapts;
+    private final Output output;
     private final int largestWeight;
     private final Map<Integer, Joined> in = new HashMap<>();
     private List<Integer> known = List.of();
     private long nextLookNs = System.nanoTime();
     private long pathLost;
 
-    RingPart(@Nullable RingWatch watch, Collection<Unit> units, boolean adapts) {
+    RingPart(@Nullable RingWatch watch, Collection<Unit> units, boolean adapts, Output output) {
         this.watch = watch;
         this.units = units;
         this.adapts = adapts;
+        this.output = output;
         this.largestWeight = units.stream().mapToInt(Unit::weight).max().orElse(0);
     }
 
     /** Leaves all units out until the ring has them; waits for their first word, bounded. */
-    void begin(Sprayer sprayer, Output output) {
+    void begin(Sprayer sprayer) {
         if (watch == null) {
             return;
         }
@@ -110,6 +114,10 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
     private void join(Sprayer sprayer, Unit unit, RingWatch.Unit report) {
         boolean isNew = !in.containsKey(unit.path());
         if (isNew) {
+            String unheard = unheard(unit.path(), Math.max(report.round(), report.newest()), sprayer.round());
+            if (unheard != null) {
+                output.message(unheard);
+            }
             long heard = newest(report.round(), report.newest(), sprayer.round());
             if (heard != sprayer.round()) {
                 sprayer.beginAbove(heard);
@@ -131,6 +139,18 @@ final class RingPart implements Distributor.Membership, AutoCloseable {
      */
     static long newest(long sent, long got, long own) {
         return Math.max(isAhead(sent, own) ? sent : own, isAhead(got, own) ? got : own);
+    }
+
+    /** Returns what is to be said of a round that a unit reports, too far ahead to be followed; null if it is not. */
+    static @Nullable String unheard(int unit, long reported, long own) {
+        if (reported <= own || isAhead(reported, own)) {
+            return null;
+        }
+        long days = (reported - own) / ROUNDS_A_DAY;
+        return "distribute: unit " + unit + " reports round " + reported + ", " + days + " days ahead of this clock, "
+                + MAX_ROUNDS_AHEAD / ROUNDS_A_DAY
+                + " at most are followed: if the clock is behind, aggregate --exact drops"
+                + " all as LATE, so set it and start distribute again; if it is right, somebody made the round up";
     }
 
     /** Returns whether a round that a unit reports, unsigned, is one of another distributor, above the own ones. */

@@ -53,6 +53,19 @@ class RingPartTest {
     }
 
     @Test
+    void aRoundTooFarAheadToBeFollowedIsSaid() {
+        long ahead = NOW + (30L * 86_400 << 31) + 5;
+
+        assertThat(RingPart.unheard(2, ahead, NOW))
+                .isEqualTo("distribute: unit 2 reports round " + ahead + ", 30 days ahead of this clock, 12 at most are"
+                        + " followed: if the clock is behind, aggregate --exact drops all as LATE, so set it and start"
+                        + " distribute again; if it is right, somebody made the round up");
+        assertThat(RingPart.unheard(2, NOW + (11L * 86_400 << 31), NOW)).isNull();
+        assertThat(RingPart.unheard(2, 0, NOW)).isNull();
+        assertThat(RingPart.unheard(2, -1, NOW)).isNull();
+    }
+
+    @Test
     void roundsOfAnotherDistributorAreFollowedAndMadeUpOnesAreNot() {
         assertThat(RingPart.isAhead(NOW + 1, NOW)).isTrue();
         assertThat(RingPart.isAhead(NOW + (11L * 86_400 << 31), NOW))
