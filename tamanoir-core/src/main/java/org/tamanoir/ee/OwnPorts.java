@@ -87,7 +87,7 @@ final class OwnPorts {
     }
 
     private void adopt(UdpPort port) {
-        if (inbox.isClosed() || (paused && !intake.isStopping())) {
+        if (inbox.isClosed() || (service.thread.isPaused() && !intake.isStopping())) {
             giveUp(port);
             return;
         }
