@@ -196,6 +196,19 @@ final class OrderTesting implements AutoCloseable {
         return ways.stream().filter(each -> each == way).count();
     }
 
+    /** Fails if packets of one of so many keys, which were sent in turn, did not arrive in their order. */
+    void assertEachInOrder(int keys, String where) {
+        int[] last = new int[keys];
+        for (int i = 0; i < arrived.size(); i++) {
+            int key = arrived.get(i) % keys;
+            if (arrived.get(i) < last[key]) {
+                throw new AssertionError(
+                        where + ": packet " + arrived.get(i) + " came behind " + last[key] + "; " + around(i));
+            }
+            last[key] = arrived.get(i);
+        }
+    }
+
     /** Fails with the ways of packets around the first that is late. */
     void assertInOrder(String where) {
         for (int i = 1; i < arrived.size(); i++) {
