@@ -205,7 +205,8 @@ class FctNodesTest {
         eventually().until(() -> node.traffic().held() == 5);
 
         unit.endAfter(0);
-        eventually().until(() -> node.traffic().held() == 0); // A node that stops meanwhile drops them itself, SHUTDOWN.
+        eventually()
+                .until(() -> node.traffic().held() == 0); // A node that stops meanwhile drops them itself, SHUTDOWN.
         int cut = node.stop(Waiting.PATIENCE);
 
         TrafficSnapshot traffic = node.traffic();
