@@ -175,8 +175,8 @@ public final class ArenaFile implements AutoCloseable {
         try {
             other = ArenaReader.open(file);
         } catch (IOException e) {
-            if (Files.notExists(file, LinkOption.NOFOLLOW_LINKS)) {
-                return null; // Another node has removed it since.
+            if (!hasKey(file, there.fileKey())) {
+                return null; // Another node has removed it since, and may have made its own.
             }
             throw new IOException(e.getMessage() + "; it is left alone: remove it, or name another", e);
         }
@@ -216,6 +216,15 @@ public final class ArenaFile implements AutoCloseable {
         return process.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
     }
 
+    /** Returns whether it is that file which has the name. */
+    private static boolean hasKey(Path file, @Nullable Object key) throws IOException {
+        try {
+            return key(file).equals(key);
+        } catch (NoSuchFileException e) {
+            return false;
+        }
+    }
+
     private static Object key(Path file) throws IOException {
         return Objects.requireNonNull(
                 Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
@@ -231,12 +240,8 @@ public final class ArenaFile implements AutoCloseable {
     @Override
     public void close() throws IOException {
         all.putLong(PROCESS, 0);
-        try {
-            if (key.equals(key(file))) {
-                Files.delete(file);
-            }
-        } catch (NoSuchFileException e) {
-            // Somebody has removed it.
+        if (hasKey(file, key)) {
+            Files.deleteIfExists(file);
         }
     }
 }

@@ -8,7 +8,9 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -88,6 +90,10 @@ public final class ArenaReader {
                 throw refused(file, "is cut: " + bytes + " of " + ArenaFile.BYTES + " bytes");
             }
             return new ArenaReader(all, Arena.SLOTS);
+        } catch (NoSuchFileException e) {
+            throw refused(file, "is not there");
+        } catch (AccessDeniedException e) {
+            throw refused(file, "no permission to read it");
         }
     }
 

@@ -51,6 +51,7 @@ class SapfRunsTest {
     private static final int WINDOW = 120;
 
     private static final int RECEIVERS = 3;
+    private static final long MANY_KINDS = 1;
     private static final SapfSettings ACCEPTING = new SapfSettings(true, List.of(), Duration.ofMinutes(10));
 
     @AfterEach
@@ -94,11 +95,18 @@ class SapfRunsTest {
         assertThat(together.at).as("seed %s", seed).isEqualTo(oneByOne.at);
         assertThat(together.in).as("seed %s", seed).isEqualTo(oneByOne.in);
         assertThat(together.made).as("seed %s", seed).isEqualTo(oneByOne.made);
-        assertThat(together.drops).as("seed %s", seed).isEqualTo(oneByOne.drops).hasSizeGreaterThan(4);
+        assertThat(together.drops).as("seed %s", seed).isEqualTo(oneByOne.drops);
+        assertThat(oneByOne.sapf.packetsSwapped()).isZero();
+    }
+
+    /** What a seed draws may lack one of these; that of this test has them all. */
+    @Test
+    void aMixtureIsDroppedForManyReasonsAndCrossesWhereItLies() throws Exception {
+        Crossed together = cross(TransportKind.AUTO, windows(new SplittableRandom(MANY_KINDS)));
+        assertThat(together.drops).hasSizeGreaterThan(4);
         assertThat(together.sapf.packetsIn()).as("came with a selector").isGreaterThan(together.in / 2);
         assertThat(together.sapf.packetsOut()).as("left with one").isGreaterThan(together.in / 4);
         assertThat(together.sapf.packetsSwapped()).as("where they lie").isGreaterThan(together.in / 10);
-        assertThat(oneByOne.sapf.packetsSwapped()).isZero();
     }
 
     @Test
