@@ -78,10 +78,12 @@ public final class QuicPort implements AutoCloseable {
     private static final long CONNECTION_WINDOW_BYTES = 1L << 60;
 
     private static final int DATAGRAM_BYTES = 1350;
-    /** Before the first stream, and behind the last; for a connection inside to come, too. */
+    /** Before the first stream, or for a connection inside to come. */
     private static final Duration WITHOUT_STREAM = Duration.ofSeconds(10);
     /** For streams that have ended to be read by their far sides, when this is closed. */
     private static final Duration LINGER = Duration.ofSeconds(3);
+    /** Between two looks whether the far side of a stream that has ended is still heard. */
+    private static final Duration LOOK = Duration.ofSeconds(10);
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final long REFUSALS_NS = Duration.ofSeconds(10).toNanos();
@@ -94,6 +96,7 @@ public final class QuicPort implements AutoCloseable {
     private final EventLoop loop;
     private final QuicPlaces places;
     private final Duration linger;
+    private final Duration look;
     /** By address and port: another program of this host may have the port at another loopback address. */
     private final Map<InetSocketAddress, Origin> origins = new ConcurrentHashMap<>();
 
@@ -135,15 +138,15 @@ public final class QuicPort implements AutoCloseable {
      * @throws IOException in one line, if QUIC cannot be had here
      */
     public QuicPort(TransportKind kind, TlsFiles files, Limits limits) throws IOException {
-        this(kind, files, limits, LINGER);
+        this(kind, files, limits, LINGER, LOOK);
     }
 
     /**
-     * Starts the thread, for a port that waits another time when it is closed.
+     * Starts the thread, for a port that waits another time when it is closed, or looks at another pace after its far sides.
      *
      * @throws IOException as the public constructor
      */
-    QuicPort(TransportKind kind, TlsFiles files, Limits limits, Duration linger) throws IOException {
+    QuicPort(TransportKind kind, TlsFiles files, Limits limits, Duration linger, Duration look) throws IOException {
         String obstacle = QuicLibrary.whyNot();
         if (!obstacle.isEmpty()) {
             throw new IOException(obstacle);
@@ -151,6 +154,7 @@ public final class QuicPort implements AutoCloseable {
         this.limits = limits;
         this.files = files;
         this.linger = linger;
+        this.look = look;
         this.places = new QuicPlaces(limits.connections(), limits.perPeer());
         this.library = QuicLibrary.of(kind);
         this.group = new MultiThreadIoEventLoopGroup(1, (ThreadFactory) QuicPort::daemon, library.waits());
@@ -501,7 +505,14 @@ public final class QuicPort implements AutoCloseable {
                 return;
             }
             connection.closeFuture().addListener(closed -> places.give(peer));
-            endUnlessUsed(connection);
+            loop.schedule(
+                    () -> {
+                        if (begun == 0) {
+                            end(connection);
+                        }
+                    },
+                    WITHOUT_STREAM.toNanos(),
+                    TimeUnit.NANOSECONDS);
         }
 
         void began(QuicStreamChannel stream) {
@@ -509,20 +520,20 @@ public final class QuicPort implements AutoCloseable {
             begun++;
             stream.closeFuture().addListener(closed -> {
                 streams--;
-                endUnlessUsed(stream.parent());
+                QuicChannel connection = stream.parent();
+                int before = begun;
+                new QuicFarewell(
+                                connection,
+                                loop,
+                                look,
+                                () -> streams == 0 && begun == before,
+                                () -> end(connection))
+                        .look();
             });
         }
 
-        private void endUnlessUsed(QuicChannel connection) {
-            int before = begun;
-            loop.schedule(
-                    () -> {
-                        if (streams == 0 && begun == before) {
-                            close(connection, 0, "no stream");
-                        }
-                    },
-                    WITHOUT_STREAM.toNanos(),
-                    TimeUnit.NANOSECONDS);
+        private void end(QuicChannel connection) {
+            close(connection, 0, "no stream");
         }
 
         @Override
@@ -565,7 +576,7 @@ public final class QuicPort implements AutoCloseable {
         void hasEnded(QuicChannel made) {
             hasEnded = true;
             closeIfConfirmed(made);
-            loop.schedule(() -> QuicPort.close(made, 0, ""), WITHOUT_STREAM.toNanos(), TimeUnit.NANOSECONDS);
+            new QuicFarewell(made, loop, look, () -> true, () -> QuicPort.close(made, 0, "")).look();
         }
 
         private void closeIfConfirmed(QuicChannel made) {

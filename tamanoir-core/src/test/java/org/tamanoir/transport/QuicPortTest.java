@@ -75,7 +75,7 @@ class QuicPortTest {
     }
 
     private static QuicPort lingeringShortly(TlsFiles files, QuicPort.Limits limits) throws IOException {
-        return new QuicPort(TransportKind.AUTO, files, limits, SHORT_LINGER);
+        return new QuicPort(TransportKind.AUTO, files, limits, SHORT_LINGER, Duration.ofSeconds(10));
     }
 
     private static InetSocketAddress listen(QuicPort server, InetSocketAddress inside) throws IOException {
@@ -183,6 +183,33 @@ class QuicPortTest {
                 socket.close();
                 client.close();
                 assertThat(got).isEqualTo(there);
+            }
+        }
+    }
+
+    /** Each side in turn sends the last: who ends it waits for who reads. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aReaderThatPausesAfterTheEndGetsAllThatWasSent(boolean theOneThatListens) throws Exception {
+        Duration look = Duration.ofMillis(50);
+        byte[] last = random(900_000, 9); // Fits in a stream's window, so that all of it is sent at once.
+        try (QuicPort server = new QuicPort(
+                        TransportKind.AUTO, authority.files("node"), QuicPort.Limits.DEFAULT, SHORT_LINGER, look);
+                QuicPort client = new QuicPort(
+                        TransportKind.AUTO, authority.trusting(), QuicPort.Limits.DEFAULT, SHORT_LINGER, look);
+                Socket socket = connect(client, listen(server, readerAddress()))) {
+            socket.getOutputStream().write(1); // A stream is there for the far side with its first byte.
+            try (Socket far = accepted()) {
+                assertThat(far.getInputStream().read()).isEqualTo(1);
+                Socket sender = theOneThatListens ? far : socket;
+                Socket reader = theOneThatListens ? socket : far;
+                reader.setReceiveBufferSize(1 << 16);
+                reader.shutdownOutput();
+                assertThat(sender.getInputStream().read()).isEqualTo(-1);
+                sender.getOutputStream().write(last);
+                sender.shutdownOutput();
+                Thread.sleep(20 * look.toMillis()); // The sender looks several times; were it less, all were well too.
+                assertThat(reader.getInputStream().readAllBytes()).isEqualTo(last);
             }
         }
     }
