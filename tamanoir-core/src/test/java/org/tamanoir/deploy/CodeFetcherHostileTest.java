@@ -78,7 +78,7 @@ class CodeFetcherHostileTest {
         CodeFetcher fetcher = new CodeFetcher(
                 new CodeFetcher.Settings(
                         addresses,
-                        Duration.ofSeconds(1),
+                        Duration.ofSeconds(30),
                         Duration.ofSeconds(5),
                         total,
                         MAX_JAR_BYTES,

@@ -12,6 +12,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
@@ -76,7 +77,7 @@ class CodeFetcherTlsTest {
         CodeFetcher.Settings usual = CodeFetcher.Settings.of(List.of(address));
         CodeFetcher.Settings settings = new CodeFetcher.Settings(
                 usual.mirrors(),
-                usual.connectTimeout(),
+                Duration.ofSeconds(30), // a handshake on a busy host
                 usual.idleTimeout(),
                 usual.totalTimeout(),
                 usual.maxJarBytes(),
