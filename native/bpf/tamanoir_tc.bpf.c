@@ -247,9 +247,9 @@ TMN_INLINE int tmn_state_up(const struct tmn_policy *policy, struct tmn_state *s
 		seen = __sync_fetch_and_add(&state->seen, datagrams) + datagrams;
 	if (tmn_share_up(policy, seen))
 		return 1;
-	if (!tmn_is_gated(policy, protocol))
-		return 0;
 	settled = *(volatile __u64 *)&state->settled;
+	if (!tmn_is_gated(policy, protocol))
+		return tmn_is_held(settled);
 	up = *(volatile __u64 *)&state->up;
 	return tmn_gate_up(policy, up, settled);
 }
@@ -293,12 +293,10 @@ TMN_INLINE int tmn_obey(struct __sk_buff *skb, struct tmn_scratch *scratch,
 
 	if (!counters)
 		return TMN_ON;
-	if (policy->share != TMN_SHARE_NONE || policy->ordered) {
-		state = bpf_map_lookup_elem(&tmn_states, &slot);
-		if (!state)
-			return TMN_ON;
-		has_to |= tmn_state_up(policy, state, datagrams, IPPROTO_UDP);
-	}
+	state = bpf_map_lookup_elem(&tmn_states, &slot);
+	if (!state)
+		return TMN_ON;
+	has_to |= tmn_state_up(policy, state, datagrams, IPPROTO_UDP);
 	if (has_to || tmn_fate_up(policy, hints, datagram))
 		return tmn_obey_up(skb, hook, datagram, counters, slot, datagrams);
 	counters->packets++;

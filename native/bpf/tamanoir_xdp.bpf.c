@@ -147,8 +147,8 @@ TMN_INLINE int tmn_fate_redirect(struct xdp_md *ctx, const struct tmn_hook *hook
 
 /* ---- datagrams ------------------------------------------------------------------------------- */
 
-/* Whether state says that the packet has to go up before the level may begin. */
-TMN_INLINE int tmn_is_held(const struct tmn_policy *policy)
+/* Whether state says that the packet has to go up, before the level may begin or when it is to end. */
+TMN_INLINE int tmn_state_up(const struct tmn_policy *policy)
 {
 	struct tmn_state *state;
 	__u64 settled, up;
@@ -156,12 +156,12 @@ TMN_INLINE int tmn_is_held(const struct tmn_policy *policy)
 
 	if (policy->share != TMN_SHARE_NONE)
 		return 1;
-	if (!policy->ordered)
-		return 0;
 	state = bpf_map_lookup_elem(&tmn_states, &slot);
 	if (!state)
 		return 1;
 	settled = *(volatile __u64 *)&state->settled;
+	if (!policy->ordered)
+		return tmn_is_held(settled);
 	up = *(volatile __u64 *)&state->up;
 	return tmn_gate_up(policy, up, settled);
 }
@@ -180,7 +180,7 @@ TMN_INLINE int tmn_obey(struct xdp_md *ctx, struct tmn_scratch *scratch,
 	counters = bpf_map_lookup_elem(&tmn_counts, &slot);
 	if (!counters)
 		return XDP_PASS;
-	if (tmn_is_held(policy) || tmn_fate_up(policy, hints, datagram))
+	if (tmn_state_up(policy) || tmn_fate_up(policy, hints, datagram))
 		return tmn_say(ctx, hook, TMN_XDP_LIFTED | slot);
 	counters->packets++;
 	tmn_count_octets(counters, packet->octets);

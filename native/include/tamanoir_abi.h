@@ -150,6 +150,9 @@ struct tmn_policy {
  * A level that may keep a packet for itself (share FIRST past its number, or a policy that is "ordered") sends it up
  * all the same while up != settled, so that no packet overtakes one that went up before it. An ordered policy sends at
  * least one packet up first: once that has settled, all that were on their way when the policy came have too.
+ *
+ * While settled is below 0, as a signed number, the node holds the slot: all UDP packets of its policies go up, whatever
+ * these say. So policies that share a slot begin to send packets up in one step.
  */
 struct tmn_state {
 	__u64 seen;

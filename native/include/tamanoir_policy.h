@@ -449,6 +449,12 @@ TMN_INLINE int tmn_gate_up(const struct tmn_policy *policy, __u64 up, __u64 sett
 	return up != settled || (policy->ordered && !up);
 }
 
+/* Whether the node has all packets of the slot go up. Of UDP. */
+TMN_INLINE int tmn_is_held(__u64 settled)
+{
+	return (__s64)settled < 0;
+}
+
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 #define TMN_RULES_PASS (TMN_MAX_RULES + 1)

@@ -94,11 +94,11 @@ static bool goes_up(const struct tmn_crossing *crossing, const struct datagram *
 		seen = atomic64_add_return(datagram->count, &tally->seen);
 	if (datagram->met != TMN_OK || tmn_share_up(policy, seen))
 		return true;
-	if (tmn_is_gated(policy, IPPROTO_UDP)) {
-		settled = smp_load_acquire(&tally->settled);
-		if (tmn_gate_up(policy, atomic64_read(&tally->up), settled))
-			return true;
-	}
+	settled = smp_load_acquire(&tally->settled);
+	if (tmn_is_held(settled) ||
+	    (tmn_is_gated(policy, IPPROTO_UDP) &&
+	     tmn_gate_up(policy, atomic64_read(&tally->up), settled)))
+		return true;
 	if (policy->fate == TMN_FATE_TO)
 		return !is_of_family(crossing, policy->to_address);
 	return policy->fate == TMN_FATE_ON && tmn_is_local(crossing);

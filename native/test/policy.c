@@ -235,6 +235,8 @@ static void test_shares(void)
 	policy.ordered = 1;
 	CHECK("ordered", tmn_is_gated(&policy, 17) && tmn_gate_up(&policy, 0, 0));
 	CHECK("ordered", tmn_gate_up(&policy, 2, 1) && !tmn_gate_up(&policy, 2, 2));
+	CHECK("held", tmn_is_held(-1ull) && tmn_is_held(9 - (1ull << 62)));
+	CHECK("held", !tmn_is_held(0) && !tmn_is_held(1ull << 62));
 	policy.share = TMN_SHARE_ALL;
 	CHECK("all", tmn_share_up(&policy, 0));
 }

@@ -66,7 +66,7 @@ final class KernelLevels implements NodeOs {
         this.config = config;
         this.instance = instance;
         levels = new AttachedLevels(reasons);
-        policies = new Policies(levels, slots, reconciler, Grace::await);
+        policies = new Policies(levels, slots, reconciler, Grace::await, config.unknownUp());
     }
 
     @Override

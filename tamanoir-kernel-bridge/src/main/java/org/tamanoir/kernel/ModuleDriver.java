@@ -15,7 +15,7 @@ import org.tamanoir.nodeos.LevelException;
  * The netfilter module, over its generic netlink family. What it installs ends with its socket.
  *
  * <p>Sums of settled packets are kept here; the module hears of them without an answer, and only under slots whose
- * policy goes by them: share FIRST, and policies that are ordered.
+ * policy goes by them: share FIRST, policies that are ordered, and slots that are held or were.
  *
  * <p>Thread contract: as {@link LevelDriver} says.
  */
@@ -127,7 +127,7 @@ final class ModuleDriver implements LevelDriver {
                 throw exception("module tamanoir: set", refused);
             }
         }
-        if (isOwn && goesBySettled) {
+        if (isOwn) {
             settled(slot, 0);
         }
     }
@@ -187,8 +187,10 @@ final class ModuleDriver implements LevelDriver {
     @Override
     public void settled(int slot, long packets) {
         synchronized (stripe(slot)) {
-            long sum = settled[slot] += packets;
-            if (matters.get(slot) != 0) {
+            long before = settled[slot];
+            long sum = before + packets;
+            settled[slot] = sum;
+            if (matters.get(slot) != 0 || before < 0 || sum < 0) {
                 tellSettled(slot, sum);
             }
         }

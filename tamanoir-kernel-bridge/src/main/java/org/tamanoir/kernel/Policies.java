@@ -27,7 +27,8 @@ import org.tamanoir.nodeos.Share;
  * that have yet to come to the module: it leaves that a second later. A new share gets a new slot, because its counts begin
  * anew; the slot that it had is given back when its packets are through. So is the slot of a policy that a table refused,
  * since packets may carry it by then. The keys of a policy have one slot together: none handles packets itself while those
- * of another are on their way.
+ * of another are on their way. Tables change key by key; so where packets go up by the change, the slot of before is held
+ * first, by which all of them begin to in one step.
  *
  * <p>Thread contract: any thread. Drivers are called under one lock, this object's, never on the way of a packet. Changes
  * of one policy come one after the other, under its {@link KernelOffload#turn}, which is taken first: a move waits for the
@@ -45,6 +46,7 @@ final class Policies {
     private final Slots slots;
     private final Reconciler reconciler;
     private final Runnable grace;
+    private final boolean unknownUp;
     private final Map<ByteBuffer, KernelOffload> byFlow = new HashMap<>();
     /** Policies that have not been closed; one may have lost all keys. */
     private final Set<KernelOffload> open = new LinkedHashSet<>();
@@ -54,12 +56,16 @@ final class Policies {
     private Set<InetAddress> locals = Set.of();
     private boolean isClosed;
 
-    /** @param grace waits until no level is in the midst of a packet that it began before */
-    Policies(AttachedLevels levels, Slots slots, Reconciler reconciler, Runnable grace) {
+    /**
+     * @param grace waits until no level is in the midst of a packet that it began before
+     * @param unknownUp whether packets in transit without a policy go up
+     */
+    Policies(AttachedLevels levels, Slots slots, Reconciler reconciler, Runnable grace, boolean unknownUp) {
         this.levels = levels;
         this.slots = slots;
         this.reconciler = reconciler;
         this.grace = grace;
+        this.unknownUp = unknownUp;
     }
 
     /** Begins with addresses of this host that the levels know already. */
@@ -144,6 +150,9 @@ final class Policies {
         boolean crosses = (level == Level.MODULE) != (offload.level() == Level.MODULE);
         boolean mayBeUp = isOrdered || crosses; // In between all packets go up.
         UsedSlot slot = slotFor(offload, policy, level, mayBeUp);
+        if (mayBeUp || !policy.share().equals(Share.NONE)) {
+            stop(offload);
+        }
         try {
             if (crosses) {
                 sendUp(offload, level, slot.number);
@@ -163,6 +172,13 @@ final class Policies {
         }
         check(level, offload.keys(), offload.flow(), policy, mayBeUp);
         return take(level, offload.flow(), policy, mayBeUp);
+    }
+
+    /** Has packets of all keys of a policy go up from one moment on. */
+    private static void stop(KernelOffload offload) {
+        if (offload.flow().protocol() == Flow.Protocol.UDP) {
+            offload.slot().stop();
+        }
     }
 
     /**
@@ -217,6 +233,7 @@ final class Policies {
             slot.release();
             LOG.warn("levels: slot {} is lost, {} has it in a table", slot.number, offload);
         }
+        offload.slot().goOn();
     }
 
     private static List<ByteBuffer> keys(List<Long> serviceKeys, Flow flow) {
@@ -381,6 +398,7 @@ final class Policies {
         UsedSlot slot = take(level, offload.flow(), policy, true);
         try {
             ByteBuffer struct = AbiEncoder.policy(slot.number, level, policy, isOrdered);
+            stop(offload);
             putIn(added, level, struct);
             try {
                 setInAllTables(offload.keys(), level, struct);
@@ -478,10 +496,22 @@ final class Policies {
         }
         offload.closed();
         open.remove(offload);
+        if (goUpWithout(offload)) {
+            stop(offload);
+        }
         for (ByteBuffer key : offload.keys()) {
             takeOut(key, offload.level());
         }
         reconciler.retire(offload.slot(), offload);
+    }
+
+    /** Returns whether packets of a policy that ends go up: neither on, nor by another policy of the service that handles them. */
+    private boolean goUpWithout(KernelOffload offload) {
+        return unknownUp
+                && open.stream()
+                        .filter(other -> other.serviceKey() == offload.serviceKey()
+                                && other.flow().overlaps(offload.flow()))
+                        .allMatch(other -> other.slot().isHeld());
     }
 
     /** Takes a key out of the tables; out of the module's, which others stand in front of, a second later. */

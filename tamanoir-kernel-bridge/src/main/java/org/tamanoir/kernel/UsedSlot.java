@@ -17,10 +17,12 @@ import org.tamanoir.nodeos.LevelException;
  *   <li>when more has settled than went up, because what was taken for lost was not: the difference is taken back.
  * </ul>
  *
- * <p>A slot is held, by one packet that is said to be pending, while older packets without it are on their way.
+ * <p>A slot is held, so that all packets of its policy go up whatever key they name: while older packets without it are
+ * on their way, and again when its policy is about to go, which the tables forget key by key. It is then {@value #HOLD}
+ * packets that are said to be pending, more than ever settle, by which levels know it.
  *
- * <p>Thread contract: {@link #retire} and {@link #hold} under the lock of {@link Policies}; {@link #release} any thread;
- * {@link #observe} the {@code levels} thread.
+ * <p>Thread contract: {@link #retire}, {@link #hold}, {@link #stop} and {@link #goOn} under the lock of {@link Policies};
+ * {@link #release} any thread; {@link #observe} the {@code levels} thread.
  */
 final class UsedSlot {
     /** How long packets may be on their way without a sign of it. */
@@ -31,15 +33,22 @@ final class UsedSlot {
     /** Looks with empty sockets that show what is lost: one alone may fall between a read and word of it. */
     private static final int EMPTY_LOOKS = 3;
 
+    /** Keeps what has settled below 0. */
+    static final long HOLD = 1L << 62;
+
+    /** Why a slot is held; bits of {@link #held}. */
+    private static final int BEGINS = 1;
+
+    private static final int ENDS = 2;
+
     private final boolean goesBySettled;
-    /** 1 while the slot is held. */
     private final AtomicInteger held = new AtomicInteger();
 
     private volatile boolean isRetired;
     private volatile long retiredNs;
 
     private AbiDecoder.State state = AbiDecoder.State.NONE;
-    private int holds;
+    private long heldPackets;
 
     /** Looks in the window, which has enough of them however rare they are. */
     private int samples;
@@ -73,14 +82,38 @@ final class UsedSlot {
 
     /** Holds its policy, which has not begun. */
     void hold() {
-        held.set(1);
-        driver.settled(number, -1);
+        hold(BEGINS);
     }
 
     /** Lets its policy begin when what it has sent up has settled. Idempotent. */
     void release() {
-        if (held.compareAndSet(1, 0)) {
-            driver.settled(number, 1);
+        letGo(BEGINS);
+    }
+
+    /** Has all packets of its policy go up from this moment on, until it is free: tables are about to change. */
+    void stop() {
+        hold(ENDS);
+    }
+
+    /** Takes {@link #stop} back: its policy stays. */
+    void goOn() {
+        letGo(ENDS);
+    }
+
+    /** Returns whether all packets of its policy go up. */
+    boolean isHeld() {
+        return held.get() != 0;
+    }
+
+    private void hold(int why) {
+        if (held.getAndUpdate(whys -> whys | why) == 0) {
+            driver.settled(number, -HOLD);
+        }
+    }
+
+    private void letGo(int why) {
+        if (held.getAndUpdate(whys -> whys & ~why) == why) {
+            driver.settled(number, HOLD);
         }
     }
 
@@ -108,13 +141,13 @@ final class UsedSlot {
 
     /** Reads what {@link #observe} is about. */
     void read() throws LevelException {
-        holds = held.get();
+        heldPackets = isHeld() ? HOLD : 0;
         state = AbiDecoder.state(driver.state(number));
     }
 
     /** Looks at what was read before the node's sockets were looked at, and settles what is lost of it. */
     Finding observe(long nowNs, Losses losses, Intake intake) {
-        long pending = state.pending() - holds;
+        long pending = state.pending() - heldPackets;
         if (samples == 0) {
             beginWindow(nowNs);
         }

@@ -407,6 +407,26 @@ class BpfPoliciesTest {
         }
     }
 
+    /** Whatever its policy says: so all keys of one begin to go up in one step. */
+    @ParameterizedTest
+    @MethodSource("levelsAndServers")
+    void allPacketsOfASlotThatIsHeldGoUp(Level level, String server) throws Exception {
+        bed.begin(level);
+        try (DatagramSocket node = bed.node()) {
+            bed.set(Policy.forward().markClass(3));
+            byte[] packet = BpfBed.bytes(BpfBed.packet(), 12);
+            assertThat(bed.cross(server, packet)).hasSize(1);
+            bed.driver().settled(BpfBed.SLOT, -UsedSlot.HOLD);
+            assertThat(bed.cross(server, packet, packet)).isEmpty();
+            assertThat(BpfBed.receive(node)).isEqualTo(packet);
+            assertThat(BpfBed.receive(node)).isEqualTo(packet);
+            bed.driver().settled(BpfBed.SLOT, UsedSlot.HOLD);
+            assertThat(bed.cross(server, packet)).hasSize(1);
+            assertThat(bed.counters().up()).isEqualTo(2);
+            assertThat(bed.counters().on()).isEqualTo(2);
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("levelsAndServers")
     void packetsToTheHostItselfGoUp(Level level, String server) throws Exception {

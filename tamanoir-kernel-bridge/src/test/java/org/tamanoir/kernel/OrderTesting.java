@@ -47,6 +47,7 @@ import org.tamanoir.transport.TransportKind;
  */
 final class OrderTesting implements AutoCloseable {
     static final String SERVICE = "org.example.Way";
+    static final String VERSIONED = SERVICE + ":1.0";
 
     private static final int BURST = 60;
     private static final int AROUND = 12;
@@ -112,7 +113,7 @@ final class OrderTesting implements AutoCloseable {
                 new ServiceHealth(),
                 new Placement(EnumSet.allOf(Level.class), Placement.Wanted.JVM));
         services.add(definition);
-        services.add(ServiceKey.of(SERVICE + ":1.0"), definition);
+        services.add(ServiceKey.of(VERSIONED), definition);
         environment = new ExecutionEnvironment(
                 TransitNode.config(1 << 20, TransportKind.NATIVE), new RoutingTable(), services);
         net.namespaces().in(net.router(), () -> {
@@ -196,19 +197,6 @@ final class OrderTesting implements AutoCloseable {
         return ways.stream().filter(each -> each == way).count();
     }
 
-    /** Fails if packets of one of so many keys, which were sent in turn, did not arrive in their order. */
-    void assertEachInOrder(int keys, String where) {
-        int[] last = new int[keys];
-        for (int i = 0; i < arrived.size(); i++) {
-            int key = arrived.get(i) % keys;
-            if (arrived.get(i) < last[key]) {
-                throw new AssertionError(
-                        where + ": packet " + arrived.get(i) + " came behind " + last[key] + "; " + around(i));
-            }
-            last[key] = arrived.get(i);
-        }
-    }
-
     /** Fails with the ways of packets around the first that is late. */
     void assertInOrder(String where) {
         for (int i = 1; i < arrived.size(); i++) {
@@ -235,16 +223,18 @@ final class OrderTesting implements AutoCloseable {
         return text + "; the JVM saw, in its order, of " + least + " to " + most + ": " + inJvm;
     }
 
-    /** Moves the service to a level and back while packets come, whose order is looked at each time. */
+    /** Moves the service to a level and back while packets come that name it in two ways, whose order is looked at each time. */
     void moveToAndFro(Level below, int times) throws Exception {
+        send(1, SERVICE);
+        receiveAll(); // It has begun.
         for (int i = 0; i < times; i++) {
             for (Level level : List.of(below, Level.JVM)) {
-                sendOneByOne(40, SERVICE);
+                sendOneByOne(40, SERVICE, VERSIONED);
                 place(level);
-                sendOneByOne(20, SERVICE);
+                sendOneByOne(20, SERVICE, VERSIONED);
                 awaitSent(); // What has left the node may still wait in a queue.
-                sendOneByOne(20, SERVICE);
-                sendUntilTheyGo(level, SERVICE);
+                sendOneByOne(20, SERVICE, VERSIONED);
+                sendUntilTheyGo(level, SERVICE, VERSIONED);
                 assertInOrder("move " + i + " to " + level.label());
             }
         }

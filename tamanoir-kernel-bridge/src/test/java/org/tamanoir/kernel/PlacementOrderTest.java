@@ -3,6 +3,7 @@ package org.tamanoir.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.tamanoir.kernel.OrderTesting.SERVICE;
+import static org.tamanoir.kernel.OrderTesting.VERSIONED;
 import static org.tamanoir.support.Waiting.eventually;
 
 import java.util.Queue;
@@ -28,8 +29,6 @@ import org.tamanoir.support.TestNet;
 @Tag("once")
 @Tag("namespace")
 class PlacementOrderTest {
-    private static final String VERSIONED = SERVICE + ":1.0";
-
     private static TestNet net;
 
     private OrderTesting order;
@@ -129,7 +128,7 @@ class PlacementOrderTest {
             order.sendUntilTheyGo(Level.JVM, SERVICE, VERSIONED);
         }
         order.assertNonePassed();
-        order.assertEachInOrder(2, "packets without a policy go on");
+        order.assertInOrder("packets without a policy go on");
         order.assertAllIsCounted();
     }
 

@@ -18,7 +18,9 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelException;
@@ -58,7 +60,10 @@ class PoliciesTest {
     });
     private final AttachedLevels levels = new AttachedLevels(Map.of());
     private Runnable inGrace = () -> {};
-    private final Policies policies = new Policies(levels, slots, reconciler, () -> inGrace.run());
+    private final Policies policies = new Policies(levels, slots, reconciler, () -> inGrace.run(), true);
+    /** Called when a table or a state has changed. */
+    private Runnable onChange = () -> {};
+
     private long nowNs = System.nanoTime();
 
     /** A level whose table the test looks into. */
@@ -96,11 +101,13 @@ class PoliciesTest {
                 throw new LevelException("full");
             }
             table.put(flow, policy);
+            onChange.run();
         }
 
         @Override
         public void remove(ByteBuffer flow) {
             table.remove(flow);
+            onChange.run();
         }
 
         @Override
@@ -131,6 +138,7 @@ class PoliciesTest {
         @Override
         public void settled(int slot, long packets) {
             states.computeIfAbsent(slot, each -> new long[2])[1] += packets;
+            onChange.run();
         }
 
         @Override
@@ -466,8 +474,119 @@ class PoliciesTest {
         int slot = offload.slot().number;
         assertThat(offload.level()).isEqualTo(to);
         assertThat(offload.isOrdered()).isTrue();
-        assertThat(pending(slot)).as("held").isOne();
+        assertThat(pending(slot)).as("held").isEqualTo(UsedSlot.HOLD);
         offload.slot().release();
         assertThat(pending(slot)).isZero();
+    }
+
+    // ---- keys of one policy ----------------------------------------------------------------------------------------
+
+    /** What is done with a policy, by which its packets go up for a while or for good. */
+    private interface Change {
+        void of(KernelOffload offload) throws LevelException;
+    }
+
+    static Stream<Arguments> changes() {
+        return Stream.of(Level.XDP, Level.TC, Level.MODULE)
+                .flatMap(from -> Stream.of(
+                        Arguments.of(from, FORWARD, false),
+                        Arguments.of(from, FORWARD, true),
+                        Arguments.of(from, FORWARD.share(Share.first(1)), false)))
+                .filter(each -> each.get()[0] != Level.XDP || each.get()[1] == FORWARD && each.get()[2].equals(false));
+    }
+
+    /**
+     * A packet of each key comes after every single change of a table: once one has gone up, no level handles a later one,
+     * of whatever key, which would pass it.
+     */
+    @ParameterizedTest
+    @MethodSource("changes")
+    void packetsOfAllKeysBeginToGoUpAtOnce(Level from, Policy policy, boolean isOrdered) throws Exception {
+        Map<String, Change> changes = Map.of(
+                "to tc", offload -> policies.move(offload, FORWARD, TC, true),
+                "to the module", offload -> policies.move(offload, FORWARD, MODULE, true),
+                "to send all up", offload -> policies.move(offload, Policy.up(), TC, false),
+                "other share", offload -> offload.change(FORWARD.share(Share.first(9))),
+                "a key more", offload -> policies.follow(offload, List.of(1L, 2L, 3L, 4L)),
+                "a key less and one more", offload -> policies.follow(offload, List.of(1L, 3L, 4L)),
+                "end", KernelOffload::close);
+        for (Map.Entry<String, Change> change : changes.entrySet()) {
+            KernelOffload offload =
+                    (KernelOffload) policies.place(List.of(1L, 2L, 3L), Flow.ANY, policy, Set.of(from), isOrdered);
+            begin(offload);
+            List<String> ways = new ArrayList<>();
+            List<Long> keys = change.getKey().contains("less") ? List.of(1L, 3L) : List.of(1L, 2L, 3L);
+            onChange = () -> keys.forEach(key -> ways.add(way(key)));
+            onChange.run();
+            assertThat(ways).as("before").containsOnly("handled");
+            try {
+                change.getValue().of(offload);
+            } catch (LevelException refused) {
+                assertThat(from).as(refused.getMessage()).isEqualTo(Level.XDP);
+                assertThat(ways).as("%s: refused", change.getKey()).containsOnly("handled");
+            }
+            onChange = () -> {};
+            int first = ways.contains("up") ? ways.indexOf("up") : ways.size();
+            assertThat(ways.subList(first, ways.size()))
+                    .as("%s: %s", change.getKey(), ways)
+                    .doesNotContain("handled");
+            assertThat(ways).as(change.getKey()).doesNotContain("passed by");
+            offload.close();
+            pass(ENOUGH_STEPS);
+        }
+    }
+
+    /** Packets of all keys that go up by a policy that ends are handled by none that is at work for them all. */
+    @Test
+    void packetsThatAnotherPolicyHandlesDoNotGoUpInBetween() throws Exception {
+        place(TC, false, 1L, 2L);
+        Offload stream = policies.place(
+                List.of(1L, 2L), new Flow(Flow.Protocol.UDP, null, null, 7L), FORWARD, TC, false);
+        int slot = ((KernelOffload) stream).slot().number;
+        onChange = () -> assertThat(state(slot, 1)).isNotNegative();
+        stream.close();
+    }
+
+    @Test
+    void aRefusedMoveHoldsThePolicyNoLonger() throws Exception {
+        KernelOffload offload = place(TC, false, 1L, 2L);
+        refusedAt(1, () -> policies.move(offload, FORWARD, TC, true));
+        assertThat(pending(offload.slot().number)).isZero();
+        assertThat(List.of(way(1), way(2))).containsOnly("handled");
+    }
+
+    /** Has it handle packets itself: those from before are out. */
+    private void begin(KernelOffload offload) {
+        int slot = offload.slot().number;
+        up(slot, 3);
+        offload.slot().driver.settled(slot, 3);
+        offload.slot().release();
+    }
+
+    /** Sends a packet that asks for this key past the levels, as their programs would decide; returns where it goes. */
+    private String way(long key) {
+        ByteBuffer before = ofBpf.get(key(key));
+        int first = before == null ? 0 : before.get(Abi.PolicyStruct.LEVEL);
+        if (first == Abi.LEVEL_TC || first == Abi.LEVEL_XDP) {
+            return way(before);
+        }
+        ByteBuffer behind = ofModule.get(key(key));
+        if (before == null || behind == null) {
+            return "up"; // Of an unknown flow.
+        }
+        return behind.get(Abi.PolicyStruct.LEVEL) == Abi.LEVEL_MODULE ? way(behind) : "passed by";
+    }
+
+    private String way(ByteBuffer policy) {
+        int slot = policy.getInt(Abi.PolicyStruct.SLOT);
+        int share = policy.get(Abi.PolicyStruct.SHARE);
+        boolean isOrdered = policy.get(Abi.PolicyStruct.ORDERED) != 0;
+        boolean isGated = share == Abi.SHARE_FIRST || isOrdered;
+        boolean isBehind = state(slot, 0) != state(slot, 1) || isOrdered && state(slot, 0) == 0;
+        if (share == Abi.SHARE_ALL || state(slot, 1) < 0 || isGated && isBehind) {
+            up(slot, 1);
+            return "up";
+        }
+        return "handled";
     }
 }
