@@ -160,10 +160,16 @@ final class Offloads {
         }
         List<Long> keys = services.keys(definition);
         boolean followsAll = true;
+        boolean isAnyAnew = false;
         for (KeyedOffload offload : copy()) {
-            if (offload.flow().protocol() == Flow.Protocol.UDP) {
+            if (offload.isOrdered()) {
+                boolean wasBehind = offload.isBehind();
                 followsAll &= offload.follow(keys, definition.label());
+                isAnyAnew |= offload.isBehind() && !wasBehind;
             }
+        }
+        if (isAnyAnew) {
+            Outflow.rest(levels); // What they have handled goes before what comes up now.
         }
         if (followsAll) {
             catalogGeneration = generation;

@@ -32,6 +32,8 @@ final class TestLevels implements NodeOs {
     final List<Policy> moves = new CopyOnWriteArrayList<>();
     /** How often somebody has waited for what passes. */
     final AtomicInteger passed = new AtomicInteger();
+    /** How often somebody has waited for what leaves. */
+    final AtomicInteger left = new AtomicInteger();
     /** Whether packets without a policy go on. */
     volatile boolean passesUnknown;
     /** Whether it has a fault of its own for who asks. */
@@ -158,7 +160,7 @@ final class TestLevels implements NodeOs {
 
     @Override
     public void awaitLeft() {
-        // Nothing was sent.
+        left.incrementAndGet();
     }
 
     @Override
