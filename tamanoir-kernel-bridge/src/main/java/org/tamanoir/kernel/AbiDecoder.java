@@ -55,6 +55,21 @@ final class AbiDecoder {
                 rules);
     }
 
+    /** Returns whether packets may be of both these flows, each a {@code struct tmn_flow}, and go by the first. */
+    static boolean precedes(ByteBuffer flow, ByteBuffer other) {
+        int wilds = flow.get(Abi.FlowStruct.WILD) | other.get(Abi.FlowStruct.WILD);
+        return flow.get(Abi.FlowStruct.WILD) <= other.get(Abi.FlowStruct.WILD)
+                && flow.get(Abi.FlowStruct.PROTOCOL) == other.get(Abi.FlowStruct.PROTOCOL)
+                && flow.getLong(Abi.FlowStruct.SERVICE) == other.getLong(Abi.FlowStruct.SERVICE)
+                && areAlike(wilds & Abi.WILD_SOURCE, flow, other, Abi.FlowStruct.SOURCE, 2 * Long.BYTES)
+                && areAlike(wilds & Abi.WILD_DESTINATION, flow, other, Abi.FlowStruct.DESTINATION, 2 * Long.BYTES)
+                && areAlike(wilds & Abi.WILD_STREAM, flow, other, Abi.FlowStruct.STREAM, Integer.BYTES);
+    }
+
+    private static boolean areAlike(int isWild, ByteBuffer flow, ByteBuffer other, int at, int bytes) {
+        return isWild != 0 || flow.slice(at, bytes).equals(other.slice(at, bytes));
+    }
+
     private static long number(ByteBuffer struct, int at) {
         long value = struct.getLong(at);
         return struct.order() == ByteOrder.nativeOrder() ? value : Long.reverseBytes(value);

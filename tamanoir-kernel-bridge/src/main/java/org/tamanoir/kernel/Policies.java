@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.anep.ServiceKey;
@@ -447,12 +448,34 @@ final class Policies {
     private void check(Level level, List<ByteBuffer> keys, Flow flow, Policy policy, boolean mayBeUp)
             throws LevelException {
         String whyNot = LevelReasons.impossible(level, flow, policy, mayBeUp);
-        if (whyNot == null && level == Level.MODULE && keys.stream().anyMatch(leaving::containsKey)) {
-            whyNot = STILL_LEAVING;
+        if (whyNot == null && level == Level.MODULE) {
+            whyNot = mayHaveBeenHandled(keys);
         }
         if (whyNot != null) {
             throw new LevelException(whyNot);
         }
+    }
+
+    /**
+     * Returns why the module might handle packets again that XDP or tc has handled, under a policy of the same flow or of
+     * a larger one: it leaves those of that one alone, but not of a part of it for which it has a policy of its own.
+     */
+    private @Nullable String mayHaveBeenHandled(List<ByteBuffer> keys) {
+        for (ByteBuffer key : keys) {
+            if (leaving.keySet().stream().anyMatch(other -> AbiDecoder.precedes(key, other))) {
+                return STILL_LEAVING;
+            }
+            for (Map.Entry<ByteBuffer, KernelOffload> other : byFlow.entrySet()) {
+                Level level = other.getValue().level();
+                if (level != Level.MODULE
+                        && !other.getKey().equals(key)
+                        && AbiDecoder.precedes(key, other.getKey())) {
+                    return level.label() + " handles packets of this flow by a policy of a larger one, and they come to it:"
+                            + " close that, or move it to the module first";
+                }
+            }
+        }
+        return null;
     }
 
     private void checkPossible(Flow flow, Policy policy) throws LevelException {

@@ -407,6 +407,32 @@ class PoliciesTest {
         assertThat(List.of(slotInTable(ofModule, 1), slotInTable(ofModule, 2))).containsOnly(offload.slot().number);
     }
 
+    /** They are on their way to it, and it would find its own policy of the part before that of the whole. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Level.class,
+            names = {"TC", "XDP"})
+    void theModuleGetsNoPartOfAFlowThatAnotherLevelHandles(Level level) throws Exception {
+        Flow part = new Flow(Flow.Protocol.UDP, null, null, 7L);
+        Offload whole = place(Set.of(level), false, 1L, 2L);
+        assertThatThrownBy(() -> policies.place(List.of(2L), part, FORWARD, MODULE, true))
+                .hasMessageContaining(level.label() + " handles packets of this flow");
+        Offload other = policies.place(List.of(3L), part, FORWARD, MODULE, true);
+        whole.close();
+        assertThatThrownBy(() -> policies.place(List.of(2L), part, FORWARD, MODULE, true))
+                .hasMessageContaining("ask again in a second");
+        pass(STEPS_OF_A_WINDOW);
+        policies.place(List.of(2L), part, FORWARD, MODULE, true);
+        assertThat(other.isClosed()).isFalse();
+    }
+
+    /** A larger flow's policy is not found before that of the part. */
+    @Test
+    void theModuleGetsAFlowOfWhichAnotherLevelHandlesAPart() throws Exception {
+        policies.place(List.of(1L), new Flow(Flow.Protocol.UDP, null, null, 7L), FORWARD, TC, false);
+        assertThat(place(MODULE, false, 1L).level()).isEqualTo(Level.MODULE);
+    }
+
     @Test
     void aKeyLeavesTheModuleAfterASecondHoweverLongAServiceHasItsPackets() throws Exception {
         KernelOffload offload = place(TC, true, 1L);
