@@ -14,6 +14,7 @@
 	bpf_skb_load_bytes((struct __sk_buff *)(ctx), offset, to, octets)
 
 #include "tamanoir_bpf.h"
+#include <linux/if_packet.h>
 #include <linux/pkt_cls.h>
 
 #define TMN_ON TC_ACT_UNSPEC
@@ -666,6 +667,9 @@ int tmn_tc(struct __sk_buff *skb)
 		tmn_count(TMN_MET_OTHER_LEVEL, octets);
 		return TMN_ON;
 	}
+	/* Another host's, or for all of a link: the kernel routes nothing of that. */
+	if (skb->pkt_type != PACKET_HOST)
+		return TMN_ON;
 	/* Another interface's program, beneath this one, has sent it up already. */
 	if ((skb->mark & TMN_MARK_MASK) == hook->mark)
 		return TMN_ON;

@@ -14,6 +14,49 @@
 #define TMN_AF_INET 2
 #define TMN_AF_INET6 10
 
+/* ---- whose frame it is ----------------------------------------------------------------------- */
+
+#define TMN_LINKS 32
+
+/*
+ * Link addresses of the node's interfaces, each with TMN_LINK behind it; 0 behind the last. Where an
+ * interface lets frames of others in, as a bridge's port does, they are not for this host: traffic
+ * control's program sees that by what the kernel says of a frame, which this one has not.
+ */
+struct tmn_links {
+	__u64 addresses[TMN_LINKS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tmn_links);
+} tmn_links SEC(".maps");
+
+/* Not 0, as an address may be. */
+#define TMN_LINK 1
+
+TMN_INLINE int tmn_is_own(const struct ethhdr *frame)
+{
+	const struct tmn_links *links;
+	__u32 i, zero = 0;
+	union {
+		__u8 octets[8];
+		__u64 word;
+	} address = { .octets = { [ETH_ALEN] = TMN_LINK } };
+
+	links = bpf_map_lookup_elem(&tmn_links, &zero);
+	if (!links)
+		return 0;
+	__builtin_memcpy(address.octets, frame->h_dest, ETH_ALEN);
+	for (i = 0; i < TMN_LINKS && links->addresses[i]; i++) {
+		if (links->addresses[i] == address.word)
+			return 1;
+	}
+	return 0;
+}
+
 /* ---- the word for traffic control ------------------------------------------------------------ */
 
 /* Writes the word in front of the packet; XDP_PASS, which is what comes next. */
@@ -264,7 +307,8 @@ int tmn_xdp(struct xdp_md *ctx)
 	}
 	at = tmn_transport_at(&datagram);
 	udp = data + at;
-	if ((void *)(udp + 1) > end || !tmn_is_port(hook->udp, hook->udp_ports, udp->dest))
+	if ((void *)(udp + 1) > end || !tmn_is_port(hook->udp, hook->udp_ports, udp->dest) ||
+	    !tmn_is_own(data))
 		return XDP_PASS;
 	length = tmn_datagram_octets(bpf_ntohs(udp->len), datagram.ip_octets);
 	if (length < 0)

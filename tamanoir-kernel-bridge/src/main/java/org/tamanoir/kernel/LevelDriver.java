@@ -24,7 +24,10 @@ interface LevelDriver extends AutoCloseable {
         return null;
     }
 
-    /** Goes on with what packets have shown to be possible, if it waits for that. As {@link #whyNot}, any thread. */
+    /**
+     * Goes on with what packets have shown to be possible, if it waits for that, and with what interfaces are now; from time
+     * to time. As {@link #whyNot}, any thread.
+     */
     default void proceed() throws LevelException {}
 
     /**

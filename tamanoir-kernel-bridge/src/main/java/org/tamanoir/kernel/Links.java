@@ -21,10 +21,13 @@ import org.tamanoir.nodeos.LevelException;
  * @param above index of the interface through which what comes in through this one comes in again: the bridge, bond or
  *     team that it is a port of; 0: none
  * @param beneath index of the interface of this namespace that this one shares (macvlan, ipvlan); 0: none
+ * @param address of its link layer; empty where it has none
  */
-record Links(int index, String name, int hardwareType, String kind, int above, int beneath) {
+record Links(int index, String name, int hardwareType, String kind, int above, int beneath, ByteBuffer address) {
+
     private static final int GET_LINK = 18;
     private static final int HEADER_BYTES = 16;
+    private static final int ADDRESS = 1;
     private static final int NAME = 3;
     private static final int LINK = 5;
     private static final int MASTER = 10;
@@ -54,7 +57,8 @@ record Links(int index, String name, int hardwareType, String kind, int above, i
                             Short.toUnsignedInt(answer.getShort(2)),
                             kind,
                             number(answer, MASTER),
-                            beneath(answer, kind)));
+                            beneath(answer, kind),
+                            address(answer)));
                 }
             }
             return links;
@@ -64,6 +68,11 @@ record Links(int index, String name, int hardwareType, String kind, int above, i
     private static int beneath(ByteBuffer link, String kind) {
         boolean isOfOtherNamespace = NetlinkAttributes.find(link, HEADER_BYTES, LINK_NAMESPACE) != null;
         return SHARING.contains(kind) && !isOfOtherNamespace ? number(link, LINK) : 0;
+    }
+
+    private static ByteBuffer address(ByteBuffer link) {
+        ByteBuffer value = NetlinkAttributes.find(link, HEADER_BYTES, ADDRESS);
+        return value == null ? ByteBuffer.allocate(0) : value;
     }
 
     private static int number(ByteBuffer link, int attribute) {

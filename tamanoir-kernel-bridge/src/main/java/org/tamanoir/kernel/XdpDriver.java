@@ -4,7 +4,9 @@ import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -18,11 +20,18 @@ import org.tamanoir.nodeos.LevelException;
  * through which its packets go up. It is native where the driver can, else generic; the kernel takes it away when the
  * process ends.
  *
- * <p>Thread contract: as {@link LevelDriver}; {@link #attach} in the network namespace of the interfaces.
+ * <p>Thread contract: as {@link LevelDriver}; {@link #attach} and {@link #proceed} in the network namespace of the
+ * interfaces.
  */
 final class XdpDriver extends BpfDriver {
     private static final Logger LOG = LoggerFactory.getLogger(XdpDriver.class);
     private static final String PROGRAM = "tmn_xdp";
+    private static final String OWN = "tmn_links";
+    /** As many link addresses as the program compares with. */
+    static final int MAX_LINKS = 32;
+    /** Octets of one; the next says that there is one. */
+    private static final int ETHERNET_BYTES = 6;
+
     private static final int EBUSY = 16;
     /** How long to wait for a first frame, which shows whether the driver hands metadata on. */
     private static final long FIRST_FRAME_NS = 1_000_000_000;
@@ -35,6 +44,10 @@ final class XdpDriver extends BpfDriver {
     private final TcDriver tc;
     private final BpfObject object;
     private final int program;
+    /** Link addresses of the interfaces, to which frames are that the program decides about. */
+    private final BpfMap own;
+
+    private Set<ByteBuffer> addresses = Set.of();
     /** Whether it decides about packets: since metadata was seen to come through all interfaces. */
     private volatile boolean decides;
 
@@ -60,6 +73,7 @@ final class XdpDriver extends BpfDriver {
         object = BpfObject.load("tamanoir_xdp.bpf.o", tc.tables().descriptors());
         try {
             program = object.program(PROGRAM);
+            own = new BpfMap(OWN, object.map(OWN), Integer.BYTES, MAX_LINKS * Long.BYTES);
         } catch (LevelException e) {
             object.close();
             throw e;
@@ -102,7 +116,11 @@ final class XdpDriver extends BpfDriver {
      */
     @Override
     public synchronized void proceed() throws LevelException {
-        if (decides || attached.isEmpty()) {
+        if (attached.isEmpty()) {
+            return;
+        }
+        readAddresses();
+        if (decides) {
             return;
         }
         for (Attached at : attached) {
@@ -112,6 +130,34 @@ final class XdpDriver extends BpfDriver {
         }
         tables().front(true);
         decides = true;
+    }
+
+    /** Has the program know the interfaces' link addresses, which may be others than before. */
+    private void readAddresses() throws LevelException {
+        Set<ByteBuffer> now = new HashSet<>();
+        try {
+            for (Links link : Links.all()) {
+                if (link.address().capacity() == ETHERNET_BYTES
+                        && links.stream().anyMatch(named -> named.index() == link.index())) {
+                    now.add(link.address());
+                }
+            }
+        } catch (NetlinkException e) {
+            throw new LevelException("network interfaces: " + e.getMessage(), e);
+        }
+        if (now.size() > MAX_LINKS) {
+            throw new LevelException("interfaces of " + now.size() + " link addresses: xdp knows at most " + MAX_LINKS
+                    + "; leave some out");
+        }
+        if (!now.equals(addresses)) {
+            ByteBuffer words = ByteBuffer.allocate(MAX_LINKS * Long.BYTES);
+            for (ByteBuffer address : now) {
+                int next = words.position() + Long.BYTES;
+                words.put(address.duplicate().limit(ETHERNET_BYTES)).put((byte) 1).position(next);
+            }
+            own.put(BpfMap.number(0), words);
+            addresses = now;
+        }
     }
 
     @Override

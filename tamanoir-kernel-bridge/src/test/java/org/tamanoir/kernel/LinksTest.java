@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -11,12 +12,13 @@ import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.support.Namespaces;
 
 class LinksTest {
-    private static final Links ETH = new Links(1, "eth0", 1, "", 2, 0);
-    private static final Links BOND = new Links(2, "bond0", 1, "bond", 3, 0);
-    private static final Links BRIDGE = new Links(3, "br0", 1, "bridge", 4, 0);
-    private static final Links VRF = new Links(4, "blue", 1, "vrf", 0, 0);
-    private static final Links MACVLAN = new Links(5, "mv0", 1, "macvlan", 0, 3);
-    private static final Links OTHER = new Links(6, "eth1", 1, "", 4, 0);
+    private static final ByteBuffer ANY = ByteBuffer.allocate(6);
+    private static final Links ETH = new Links(1, "eth0", 1, "", 2, 0, ANY);
+    private static final Links BOND = new Links(2, "bond0", 1, "bond", 3, 0, ANY);
+    private static final Links BRIDGE = new Links(3, "br0", 1, "bridge", 4, 0, ANY);
+    private static final Links VRF = new Links(4, "blue", 1, "vrf", 0, 0, ANY);
+    private static final Links MACVLAN = new Links(5, "mv0", 1, "macvlan", 0, 3, ANY);
+    private static final Links OTHER = new Links(6, "eth1", 1, "", 4, 0, ANY);
     private static final List<Links> ALL = List.of(ETH, BOND, BRIDGE, VRF, MACVLAN, OTHER);
 
     @Test

@@ -179,13 +179,47 @@ class XdpDriverTest {
             assertThat(BpfBed.receive(node)).isEqualTo(first);
             assertThat(bed.counters().up()).isEqualTo(1);
             assertThat(bed.driver().whyNot()).as("a question changes nothing").isNotNull();
-            bed.driver().proceed();
+            proceed(bed);
             boolean decides = bed.driver().whyNot() == null;
             byte[] second = BpfBed.bytes(BpfBed.packet(), 2);
             tap.datagram(second);
             bed.send(TestNet.ROUTER4, BpfBed.LAST);
             assertThat(BpfBed.receiveUntilLast(node)).containsExactly(decides ? new byte[0][] : new byte[][] {second});
             assertThat(bed.counters().dropped()).isEqualTo(decides ? 1 : 0);
+        }
+    }
+
+    private static void proceed(BpfBed bed) throws Exception {
+        bed.inRouter(() -> {
+            bed.driver().proceed();
+            return null;
+        });
+    }
+
+    /** Frames to another address are not its own; until it knows a new one, they go up. */
+    @Test
+    void itFollowsTheLinkAddressOfItsInterface() throws Exception {
+        try (BpfBed bed = new BpfBed(net, Level.XDP).begin(Level.XDP);
+                DatagramSocket node = bed.node()) {
+            bed.set(Policy.drop());
+            net.namespaces()
+                    .batch(net.router(), "link set " + TestNet.ROUTER_CLIENT_DEVICE + " address 02:00:00:00:00:77");
+            net.namespaces()
+                    .neighbour(
+                            net.client(),
+                            TestNet.CLIENT_DEVICE,
+                            net.router(),
+                            TestNet.ROUTER_CLIENT_DEVICE,
+                            TestNet.ROUTER4,
+                            TestNet.ROUTER6);
+            byte[] packet = BpfBed.bytes(BpfBed.packet(), 50);
+            bed.send(TestNet.SERVER4, packet);
+            assertThat(BpfBed.receive(node)).isEqualTo(packet);
+            proceed(bed);
+            bed.send(TestNet.SERVER4, packet);
+            bed.send(TestNet.ROUTER4, BpfBed.LAST);
+            assertThat(BpfBed.receiveUntilLast(node)).isEmpty();
+            assertThat(bed.counters().dropped()).isEqualTo(1);
         }
     }
 
