@@ -19,6 +19,8 @@ final class PlacementKeeper {
     /** Between attempts: what hinders may pass, as a former version that still has the flow. */
     private static final Duration RETRY = Duration.ofSeconds(1);
 
+    private static final String TRIED_AGAIN = "; the node tries again each second";
+
     /** Levels that can send all packets of a flow up. */
     private static final Set<Level> SEND_UP = Set.of(Level.TC, Level.MODULE);
 
@@ -119,10 +121,10 @@ final class PlacementKeeper {
             tell(put(policy, levels, isOrdered), null);
         } catch (LevelException e) {
             isHindered = true;
-            stayInJvm(String.valueOf(e.getMessage()));
+            stayInJvm(e.getMessage() + TRIED_AGAIN);
         } catch (RuntimeException e) {
             isHindered = true; // Else nobody would try again.
-            stayInJvm("by a fault of the level: " + e);
+            stayInJvm("by a fault of the level: " + e + TRIED_AGAIN);
         }
     }
 

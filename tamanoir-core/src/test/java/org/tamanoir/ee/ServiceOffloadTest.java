@@ -581,7 +581,7 @@ class ServiceOffloadTest {
         levels.there.clear();
         ServiceDefinition definition = start(() -> new Light(Policy.forward()), wanting("tc"));
         node.environment.place(definition);
-        awaitStatus(definition, Level.JVM, "is there");
+        awaitStatus(definition, Level.JVM, "is there; the node tries again each second");
 
         levels.there.add(Level.TC);
         awaitStatus(definition, Level.TC, null);

@@ -83,6 +83,6 @@ final class LevelReasons {
         if (!policy.share().equals(Share.NONE)) {
             return "handles all packets of a flow itself";
         }
-        return isOrdered ? "cannot wait for packets that are on their way up" : null;
+        return isOrdered ? "begins only while no packet comes, as it cannot wait for those on their way up" : null;
     }
 }

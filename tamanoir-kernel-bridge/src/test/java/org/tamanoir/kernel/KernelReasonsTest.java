@@ -72,7 +72,7 @@ class KernelReasonsTest {
         assertThat(impossible(Level.XDP, Flow.ANY, Policy.up(), false))
                 .isEqualTo("handles all packets of a flow itself");
         assertThat(impossible(Level.XDP, Flow.ANY, Policy.forward(), true))
-                .isEqualTo("cannot wait for packets that are on their way up");
+                .isEqualTo("begins only while no packet comes, as it cannot wait for those on their way up");
         assertThat(impossible(Level.XDP, Flow.ANY, Policy.drop(), false)).isNull();
         assertThat(impossible(Level.TC, tcp, Policy.forward().share(Share.every(2)), true))
                 .isNull();

@@ -132,6 +132,21 @@ class PlacementOrderTest {
         order.assertAllIsCounted();
     }
 
+    /** It cannot wait; so it begins behind the first try, when the JVM has had no packet for a while. */
+    @Test
+    void xdpBeginsByItselfWhenNoPacketComes() throws Exception {
+        order.close();
+        order = new OrderTesting(net, true, Level.TC, Level.XDP);
+        order.send(2, SERVICE, VERSIONED);
+        order.receiveAll();
+        order.place(Level.TC);
+        order.wish(Level.XDP);
+        eventually().until(() -> order.status().actual() == Level.XDP);
+        order.sendUntilTheyGo(Level.XDP, SERVICE, VERSIONED);
+        order.assertInOrder("to xdp");
+        order.assertAllIsCounted();
+    }
+
     /** A service sends the packets of one stream up, while a level handles the others, and then no longer. */
     @Test
     void packetsThatAreHeldUnderAPolicyThatEndsAreWaitedForByTheOther() throws Exception {

@@ -390,7 +390,7 @@ class PoliciesTest {
     void xdpTakesNoNewKey() throws Exception {
         KernelOffload offload = place(XDP, false, 1L, 2L);
         assertThatThrownBy(() -> policies.follow(offload, List.of(2L, 3L)))
-                .hasMessage("cannot wait for packets that are on their way up");
+                .hasMessage("begins only while no packet comes, as it cannot wait for those on their way up");
         assertThat(offload.keys()).containsExactly(key(2));
         policies.follow(offload, List.of(2L));
         assertThat(ofBpf).containsOnlyKeys(key(2));
