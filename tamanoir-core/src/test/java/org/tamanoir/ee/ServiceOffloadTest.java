@@ -226,11 +226,15 @@ class ServiceOffloadTest {
         node.services.add(definition("2.0", () -> new Light(null), new Placement()));
         eventually().until(() -> levels.openKeys().equals(List.of(versioned)));
         eventually().until(() -> levels.open().get(0).isCaughtUp);
-        assertThat(levels.left).as("what it has for fewer keys, it goes on to handle").hasValue(0);
+        assertThat(levels.left)
+                .as("what it has for fewer keys, it goes on to handle")
+                .hasValue(0);
         node.services.add(77, definition);
         awaitOpenKeys(77L, versioned);
         eventually().until(() -> levels.open().get(0).isCaughtUp);
-        assertThat(levels.left).as("what the level had handled is out before what came up is read").hasValue(1);
+        assertThat(levels.left)
+                .as("what the level had handled is out before what came up is read")
+                .hasValue(1);
     }
 
     /** XDP takes no new key; what another still has, or the level has no room for, is asked for again. */

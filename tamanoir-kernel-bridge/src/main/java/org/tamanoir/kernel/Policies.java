@@ -467,10 +467,9 @@ final class Policies {
             }
             for (Map.Entry<ByteBuffer, KernelOffload> other : byFlow.entrySet()) {
                 Level level = other.getValue().level();
-                if (level != Level.MODULE
-                        && !other.getKey().equals(key)
-                        && AbiDecoder.precedes(key, other.getKey())) {
-                    return level.label() + " handles packets of this flow by a policy of a larger one, and they come to it:"
+                if (level != Level.MODULE && !other.getKey().equals(key) && AbiDecoder.precedes(key, other.getKey())) {
+                    return level.label()
+                            + " handles packets of this flow by a policy of a larger one, and they come to it:"
                             + " close that, or move it to the module first";
                 }
             }

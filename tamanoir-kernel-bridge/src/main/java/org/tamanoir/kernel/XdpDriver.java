@@ -153,7 +153,9 @@ final class XdpDriver extends BpfDriver {
             ByteBuffer words = ByteBuffer.allocate(MAX_LINKS * Long.BYTES);
             for (ByteBuffer address : now) {
                 int next = words.position() + Long.BYTES;
-                words.put(address.duplicate().limit(ETHERNET_BYTES)).put((byte) 1).position(next);
+                words.put(address.duplicate().limit(ETHERNET_BYTES))
+                        .put((byte) 1)
+                        .position(next);
             }
             own.put(BpfMap.number(0), words);
             addresses = now;

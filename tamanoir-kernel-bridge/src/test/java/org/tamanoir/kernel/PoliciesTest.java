@@ -566,8 +566,8 @@ class PoliciesTest {
     @Test
     void packetsThatAnotherPolicyHandlesDoNotGoUpInBetween() throws Exception {
         place(TC, false, 1L, 2L);
-        Offload stream = policies.place(
-                List.of(1L, 2L), new Flow(Flow.Protocol.UDP, null, null, 7L), FORWARD, TC, false);
+        Offload stream =
+                policies.place(List.of(1L, 2L), new Flow(Flow.Protocol.UDP, null, null, 7L), FORWARD, TC, false);
         int slot = ((KernelOffload) stream).slot().number;
         onChange = () -> assertThat(state(slot, 1)).isNotNegative();
         stream.close();
