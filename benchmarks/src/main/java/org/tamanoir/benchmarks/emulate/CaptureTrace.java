@@ -11,7 +11,9 @@ import java.util.List;
 
 /**
  * A trace in pcap (times in µs or ns) or pcapng (draft-ietf-opsawg-pcapng), of either byte order. Of a frame it takes
- * time, length on the line, destination address and traffic class; what is not IP is left out, and counted.
+ * time, length on the line, destination address and traffic class. Left out and counted are frames that are not IP, those
+ * longer than a packet can be, as hosts make them for their own use (BIG TCP), and in pcapng those of an interface whose
+ * link type is another.
  *
  * <p>Thread contract: one thread.
  */
@@ -24,7 +26,9 @@ final class CaptureTrace extends Trace {
     private static final int SECTION = 0x0A0D0D0A;
     private static final int SECTION_ORDER = 0x1A2B3C4D;
     private static final int INTERFACE = 1;
+    /** Its interface has 2 bytes, and 2 behind them tell of losses. */
     private static final int OLD_PACKET = 2;
+
     private static final int SIMPLE_PACKET = 3;
     private static final int ENHANCED_PACKET = 6;
     private static final int OPTION_RESOLUTION = 9;
@@ -40,6 +44,10 @@ final class CaptureTrace extends Trace {
     private static final int ETHERNET = 1;
     private static final int RAW_IP = 101;
     private static final int LINUX_COOKED = 113;
+    /** What the device "any" has since libpcap 1.10.2: the type stands first. */
+    private static final int LINUX_COOKED_2 = 276;
+
+    private static final int COOKED_2_BYTES = 20;
     private static final int RAW_IPV4 = 228;
     private static final int RAW_IPV6 = 229;
 
@@ -78,23 +86,27 @@ final class CaptureTrace extends Trace {
             throw fault("its version is " + header.getShort(0) + ": must be " + PCAP_VERSION);
         }
         int link = header.getInt(16) & 0xFFFF;
-        interfaces.add(new Interface(checked(link), number == PCAP_NS ? 9 : 6, 0));
+        if (!isKnown(link)) {
+            throw fault("link type " + link
+                    + ": must be Ethernet (1), raw IP (101, 228, 229) or Linux cooked (113, 276)");
+        }
+        interfaces.add(new Interface(link, number == PCAP_NS ? 9 : 6, 0));
     }
 
     private static boolean isPcap(int number) {
         return number == PCAP_US || number == PCAP_NS;
     }
 
-    /** Returns how many frames so far were not IP. */
+    /** Returns how many frames so far were left out. */
     long leftOut() {
         return leftOut;
     }
 
-    private int checked(int link) throws IOException {
-        if (link != ETHERNET && link != RAW_IP && link != LINUX_COOKED && link != RAW_IPV4 && link != RAW_IPV6) {
-            throw fault("link type " + link + ": must be Ethernet (1), raw IP (101, 228, 229) or Linux cooked (113)");
-        }
-        return link;
+    private static boolean isKnown(int link) {
+        return switch (link) {
+            case ETHERNET, RAW_IP, LINUX_COOKED, LINUX_COOKED_2, RAW_IPV4, RAW_IPV6 -> true;
+            default -> false;
+        };
     }
 
     @Override
@@ -150,14 +162,13 @@ final class CaptureTrace extends Trace {
             try {
                 if (type == INTERFACE) {
                     interfaces.add(described(body));
-                } else if (type == ENHANCED_PACKET) {
+                } else if (type == ENHANCED_PACKET || type == OLD_PACKET) {
                     begin();
-                    enhanced(body, into);
+                    packet(body, number(body, type), into);
                     return true;
-                } else if (type == OLD_PACKET || type == SIMPLE_PACKET) {
+                } else if (type == SIMPLE_PACKET) {
                     begin();
-                    throw fault("it stands in a block of type " + type
-                            + ", without a time or obsolete: write the file anew (editcap -F pcapng)");
+                    throw fault("it stands in a block of type " + type + ", without a time: write the file anew (editcap -F pcapng)");
                 }
             } catch (BufferUnderflowException | ArithmeticException e) {
                 throw fault("a block of type " + type + " does not hold what it has to say");
@@ -227,11 +238,20 @@ final class CaptureTrace extends Trace {
         if (digits > (resolution < 128 ? 18 : 62)) {
             throw fault("an interface counts time in units of " + (resolution < 128 ? "10^-" : "2^-") + digits + " s");
         }
-        return new Interface(checked(link), resolution, offsetNs);
+        return new Interface(link, resolution, offsetNs);
     }
 
-    private void enhanced(ByteBuffer body, Arrival into) throws IOException {
-        int number = body.getInt();
+    private static int number(ByteBuffer body, int type) {
+        if (type == ENHANCED_PACKET) {
+            return body.getInt();
+        }
+        int number = body.getShort() & 0xFFFF;
+        body.getShort();
+        return number;
+    }
+
+    /** Reads what follows an interface's number, which is the same in old blocks. */
+    private void packet(ByteBuffer body, int number, Arrival into) throws IOException {
         if (number < 0 || number >= interfaces.size()) {
             throw fault("it came over interface " + Integer.toUnsignedString(number) + " of " + interfaces.size());
         }
@@ -267,15 +287,15 @@ final class CaptureTrace extends Trace {
         return by.resolution <= 9 ? Math.multiplyExact(time, unit) : time / unit;
     }
 
-    /** Takes from a frame what an arrival has; leaves 0 bytes where it is not IP. */
+    /** Takes from a frame what an arrival has; leaves 0 bytes where it is left out. */
     private void frame(Interface by, long ns, int length, ByteBuffer frame, Arrival into) throws IOException {
-        if (length < 1 || length > MAX_BYTES) {
-            throw fault("it had " + Integer.toUnsignedString(length) + " bytes: must be 1 to " + MAX_BYTES);
-        }
-        at(ns, into);
         int captured = frame.remaining();
+        at(ns, into);
         into.bytes = 0;
         into.service = 0;
+        if (length < 1 || length > MAX_BYTES || !isKnown(by.link)) {
+            return;
+        }
         frame.order(ByteOrder.BIG_ENDIAN);
         try {
             int version = version(by.link, frame);
@@ -291,8 +311,12 @@ final class CaptureTrace extends Trace {
                 into.bytes = length;
             }
         } catch (BufferUnderflowException | IndexOutOfBoundsException | IllegalArgumentException e) {
-            throw fault("of its " + length + " bytes " + captured + " were captured, not its destination: "
-                    + (captured < length ? "capture more of each (tcpdump -s)" : "it is no whole packet of IP"));
+            if (captured < length) {
+                throw fault("of its " + length + " bytes " + captured
+                        + " were captured, not its destination: capture more of each (tcpdump -s)");
+            }
+            // It came whole, and is shorter than a header of IP.
+            into.bytes = 0;
         }
     }
 
@@ -302,12 +326,15 @@ final class CaptureTrace extends Trace {
         if (link == ETHERNET) {
             frame.position(frame.position() + 12);
             type = frame.getShort() & 0xFFFF;
-            while (type == TYPE_VLAN || type == TYPE_OUTER_VLAN) {
-                frame.getShort();
-                type = frame.getShort() & 0xFFFF;
-            }
         } else if (link == LINUX_COOKED) {
             frame.position(frame.position() + 14);
+            type = frame.getShort() & 0xFFFF;
+        } else if (link == LINUX_COOKED_2) {
+            type = frame.getShort() & 0xFFFF;
+            frame.position(frame.position() + COOKED_2_BYTES - Short.BYTES);
+        }
+        while (type == TYPE_VLAN || type == TYPE_OUTER_VLAN) {
+            frame.getShort();
             type = frame.getShort() & 0xFFFF;
         }
         int version = type == TYPE_IPV4 || type == TYPE_IPV6 || type < 0 ? frame.get(frame.position()) >> 4 & 0xF : 0;

@@ -61,7 +61,7 @@ record Replay(List<String> services, long[] loadNs, long packets) {
                     Outcome.us(outcome.waits()[i]));
         }
         String leftOut = arrivals instanceof CaptureTrace capture && capture.leftOut() > 0
-                ? "frames that are not IP, left out: %,d\n".formatted(capture.leftOut())
+                ? "frames left out, not IP, of another link or longer than a packet: %,d\n".formatted(capture.leftOut())
                 : "";
         return leftOut
                 + "%,d came = %,d lost at the port + %,d in; %s\n"

@@ -124,9 +124,76 @@ class TraceTest {
         ByteBuffer cooked = pcap(ByteOrder.BIG_ENDIAN, PCAP, 113);
         ByteBuffer frame = ByteBuffer.allocate(36).putShort(14, (short) 0x0800);
         record(cooked, 0, 0, 36, frame.put(16, ip).array());
+        ByteBuffer second = pcap(ByteOrder.LITTLE_ENDIAN, PCAP, 276);
+        frame = ByteBuffer.allocate(40).putShort(0, (short) 0x0800);
+        record(second, 0, 0, 40, frame.put(20, ip).array());
+        frame = ByteBuffer.allocate(44).putShort(0, (short) 0x8100).putShort(22, (short) 0x0800);
+        record(second, 0, 0, 44, frame.put(24, ip).array());
 
         assertThat(read("raw", bytes(raw))).containsExactly("0 20 0 ffff0a000203 0 0");
         assertThat(read("cooked", bytes(cooked))).containsExactly("0 36 0 ffff0a000203 0 0");
+        assertThat(read("cooked2", bytes(second)))
+                .containsExactly("0 40 0 ffff0a000203 0 0", "0 44 0 ffff0a000203 0 0");
+    }
+
+    private long leftOut(byte[] bytes, int arrivals) throws IOException {
+        Path path = Files.write(folder.resolve("left"), bytes);
+        try (CaptureTrace trace = (CaptureTrace) Trace.open(path, List.of())) {
+            for (int i = 0; i < arrivals; i++) {
+                assertThat(trace.next(new Arrival())).isTrue();
+            }
+            assertThat(trace.next(new Arrival())).isFalse();
+            return trace.leftOut();
+        }
+    }
+
+    /** BIG TCP: a host hands itself on what no packet can be; frames shorter than a header came so. */
+    @Test
+    void framesThatNoPacketOfIpHasAreLeftOutAndCounted() throws IOException {
+        ByteBuffer file = pcap(ByteOrder.BIG_ENDIAN, PCAP, ETHERNET);
+        record(file, 1, 0, 65_535, ipv4(1, 0));
+        record(file, 2, 0, 65_536, ipv4(2, 0));
+        record(file, 3, 0, 185_000, ipv4(3, 0));
+        record(file, 4, 0, 20, Arrays.copyOf(ipv4(4, 0), 20));
+        record(file, 5, 0, 6, new byte[6]);
+        record(file, 6, 0, 0, new byte[0]);
+        record(file, 7, 0, 64, ipv4(7, 0));
+        assertThat(leftOut(bytes(file), 2)).isEqualTo(5);
+    }
+
+    @Test
+    void framesOfAnotherLinkTypeAreLeftOutAndCountedWhereOthersAreNot() throws IOException {
+        ByteBuffer file = room(ByteOrder.LITTLE_ENDIAN);
+        section(file);
+        device(file, ETHERNET, 6);
+        device(file, 220, 6);
+        device(file, 276, 6);
+        packet(file, 0, 1, 60, ipv4(1, 0));
+        packet(file, 1, 2, 64, new byte[64]);
+        packet(file, 1, 3, 0, new byte[0]);
+        ByteBuffer cooked = ByteBuffer.allocate(40).putShort(0, (short) 0x0800);
+        packet(file, 2, 4, 40, cooked.put(20, ipv4(2, 0), 14, 20).array());
+        assertThat(leftOut(bytes(file), 2)).isEqualTo(2);
+        assertThat(read("all", bytes(file))).containsExactly("0 60 0 ffff00000001 0 0", "3000 40 0 ffff00000002 0 0");
+
+        ByteBuffer foreign = room(ByteOrder.BIG_ENDIAN);
+        section(foreign);
+        device(foreign, 220, 6);
+        packet(foreign, 0, 2, 64, new byte[64]);
+        assertThat(leftOut(bytes(foreign), 0)).isOne();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"BIG_ENDIAN", "LITTLE_ENDIAN"})
+    void pcapngBlocksOfTheOldKindAreRead(String order) throws IOException {
+        ByteBuffer file = room(order.startsWith("B") ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN);
+        section(file);
+        device(file, 220, 6);
+        device(file, ETHERNET, 6);
+        byte[] frame = ipv4(9, 0);
+        ByteBuffer body = room(file.order()).putShort((short) 1).putShort((short) 7).putInt(0).putInt(5);
+        block(file, 2, bytes(body.putInt(frame.length).putInt(60).put(frame)));
+        assertThat(read("old.pcapng", bytes(file))).containsExactly("0 60 0 ffff00000009 0 0");
     }
 
     @Test
