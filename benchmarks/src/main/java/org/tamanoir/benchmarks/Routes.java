@@ -2,6 +2,8 @@ package org.tamanoir.benchmarks;
 
 import java.io.BufferedOutputStream;
 import java.io.BufferedWriter;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.OutputStreamWriter;
@@ -39,7 +41,7 @@ final class Routes extends CheckedCommand {
                             + " table.")
     private int updates;
 
-    @Parameters(paramLabel = "FILE", description = "Written anew; packed by gzip if its name ends with .gz.")
+    @Parameters(paramLabel = "FILE", description = "Written anew; packed by gzip if its name ends with .gz; - = standard output.")
     private Path file = Path.of("routes.txt");
 
     /** As {@code --format} names them. */
@@ -70,9 +72,10 @@ final class Routes extends CheckedCommand {
         return 0;
     }
 
-    /** Opens a file, which gzip packs if its name ends with .gz. */
+    /** Opens a file, which gzip packs if its name ends with .gz; {@code -} is standard output. */
     static OutputStream out(Path file) throws IOException {
-        OutputStream raw = Files.newOutputStream(file);
+        OutputStream raw =
+                file.toString().equals("-") ? new FileOutputStream(FileDescriptor.out) : Files.newOutputStream(file);
         return new BufferedOutputStream(file.toString().endsWith(".gz") ? new GZIPOutputStream(raw) : raw, 1 << 16);
     }
 

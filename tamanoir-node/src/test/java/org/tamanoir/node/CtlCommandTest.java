@@ -411,6 +411,43 @@ class CtlCommandTest {
     }
 
     @Test
+    @Tag("process")
+    void packetsAreCapturedToStandardOutput() throws Exception {
+        Process capturing = Program.builder(
+                        "node",
+                        "capture",
+                        "--count",
+                        "3",
+                        "-o",
+                        "-",
+                        "--admin",
+                        admin(),
+                        "--token-file",
+                        token.toString())
+                .directory(folder.toFile())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        CompletableFuture<byte[]> read =
+                Waiting.async(() -> capturing.getInputStream().readAllBytes());
+        eventually().until(() -> {
+            sendOverUdp(); // Until it looks, and has enough.
+            return read.isDone();
+        });
+        assertThat(capturing.waitFor()).isZero();
+        String bytes = HexFormat.of().formatHex(read.get());
+        assertThat(bytes).startsWith("a1b23c4d");
+        assertThat(bytes.split(HexFormat.of().formatHex(PACKET), -1)).hasSize(4);
+        assertThat(folder.resolve("-")).doesNotExist();
+    }
+
+    @Test
+    void commandsThatPrintWhatElseTheyDoWriteNoFileToStandardOutput() {
+        assertThat(run("keygen", "-")).isEqualTo(ExitCode.USAGE);
+        assertThat(run("demo", "--element", "--output", "-")).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).contains("two files are written; name a file", "the demo's lines; name a file");
+    }
+
+    @Test
     void packetsAreCapturedIntoAFile() throws Exception {
         Path file = folder.resolve("f.pcap");
         CompletableFuture<Integer> capturing = Waiting.async(() -> run(

@@ -9,6 +9,7 @@ import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -48,6 +49,20 @@ class FfsCommandTest {
     Path folder;
 
     private Path file;
+
+    @Test
+    @Tag("process")
+    void convertsToStandardOutput() throws Exception {
+        Process convert = Program.builder("ffs", "convert", file.toString(), "-")
+                .directory(folder.toFile())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        assertThat(new String(convert.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .contains(VALUE)
+                .endsWith("\n");
+        assertThat(convert.waitFor()).isZero();
+        assertThat(folder.resolve("-")).doesNotExist();
+    }
 
     @BeforeEach
     void writeFile() throws IOException {

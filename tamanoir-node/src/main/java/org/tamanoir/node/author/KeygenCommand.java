@@ -9,6 +9,7 @@ import org.tamanoir.deploy.SigningKey;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Output;
+import org.tamanoir.node.cli.OutputFile;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -36,7 +37,9 @@ public final class KeygenCommand implements Callable<Integer> {
     public Integer call() {
         SigningKey key = SigningKey.generate();
         try {
-            key.write(file);
+            key.write(OutputFile.requireFile(file, "FILE", "two files are written"));
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(ExitCode.USAGE, e);
         } catch (IOException e) {
             throw new CommandException(ExitCode.FAILED, e);
         }

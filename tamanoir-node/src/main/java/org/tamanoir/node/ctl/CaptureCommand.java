@@ -3,11 +3,11 @@ package org.tamanoir.node.ctl;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.node.cli.OutputFile;
 import org.tamanoir.node.cli.Version;
 import org.tamanoir.node.config.Quantity;
 import picocli.CommandLine.Command;
@@ -58,9 +58,9 @@ public final class CaptureCommand implements Runnable {
                         .open(
                                 "/v1/capture?packets=" + packets + "&seconds=" + seconds,
                                 "application/vnd.tcpdump.pcap");
-                OutputStream out = Files.newOutputStream(file)) {
+                OutputStream out = OutputFile.open(file)) {
             long bytes = in.transferTo(out);
-            spec.commandLine().getErr().println(bytes + " bytes written to " + file);
+            spec.commandLine().getErr().println(bytes + " bytes written to " + (OutputFile.isStandard(file) ? "standard output" : file));
             spec.commandLine().getErr().flush();
         } catch (IOException e) {
             throw new CommandException(ExitCode.FAILED, "the capture ended: " + CommandException.line(e), e);

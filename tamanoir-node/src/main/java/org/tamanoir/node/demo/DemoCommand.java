@@ -19,6 +19,7 @@ import org.tamanoir.client.ReceiverStatistics;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Output;
+import org.tamanoir.node.cli.OutputFile;
 import org.tamanoir.node.cli.StopSignal;
 import org.tamanoir.node.config.Choice;
 import org.tamanoir.node.config.Endpoint;
@@ -105,6 +106,9 @@ public final class DemoCommand implements Callable<Integer> {
     private boolean runElement(Output output) throws IOException {
         if (file != null || keep) {
             throw new IllegalArgumentException("--file and --keep are for two nodes: leave them out with --element");
+        }
+        if (png != null) {
+            OutputFile.requireFile(png, "--output", "standard output has the demo's lines");
         }
         return ElementDemo.run(spec.root().userObject().getClass().getName(), png, output);
     }

@@ -16,6 +16,7 @@ import org.tamanoir.cluster.lvs.Plan;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Output;
+import org.tamanoir.node.cli.OutputFile;
 import org.tamanoir.node.cli.StopSignal;
 import org.tamanoir.node.cli.Version;
 import org.tamanoir.node.config.Quantity;
@@ -103,7 +104,8 @@ public final class DirectorCommand implements Callable<Integer> {
         if (settings == null) {
             return ExitCode.USAGE;
         }
-        return DirectorKeepalived.run(settings, target, output());
+        Path written = target == null || OutputFile.isStandard(target) ? null : target;
+        return DirectorKeepalived.run(settings, written, output());
     }
 
     // ---- of a director that runs -----------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ import org.tamanoir.format.ItemKind;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Json;
+import org.tamanoir.node.cli.OutputFile;
 import org.tamanoir.node.cli.RepositoryOptions;
 import org.tamanoir.node.cli.Version;
 import org.tamanoir.repository.Publisher;
@@ -77,7 +78,7 @@ public final class FfsCommand implements Callable<Integer> {
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
     int convert(
             @Parameters(paramLabel = "FILE", description = "With FFS records, or *.json, *.cbor or *.xml.") Path file,
-            @Parameters(paramLabel = "OUTPUT", description = "*.ffs, *.json, *.cbor, *.xml or *.csv.") Path output,
+            @Parameters(paramLabel = "OUTPUT", description = "*.ffs, *.json, *.cbor, *.xml or *.csv; - = standard output, as .json.") Path output,
             @Option(names = "--stream") boolean stream,
             @Option(names = "--formats", paramLabel = "FILE") @Nullable Path formats,
             @Option(names = "--order", paramLabel = "ORDER") @Nullable String order,
@@ -91,7 +92,8 @@ public final class FfsCommand implements Callable<Integer> {
             if (formats != null) {
                 requireOther(output, formats);
             }
-            boolean replaces = !Files.exists(output) || Files.isRegularFile(output);
+            boolean replaces =
+                    !OutputFile.isStandard(output) && (!Files.exists(output) || Files.isRegularFile(output));
             Path whole = replaces && Files.exists(output) ? output.toRealPath() : output;
             Path part = replaces
                     ? whole.resolveSibling(

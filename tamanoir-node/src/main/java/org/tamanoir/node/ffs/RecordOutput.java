@@ -1,13 +1,14 @@
 package org.tamanoir.node.ffs;
 
 import java.io.BufferedOutputStream;
+import java.io.BufferedWriter;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -29,6 +30,7 @@ import org.tamanoir.format.text.RecordJson;
 import org.tamanoir.format.text.RecordXml;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.node.cli.OutputFile;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamWriteConstraints;
@@ -52,7 +54,7 @@ public abstract class RecordOutput implements RecordSink, AutoCloseable {
      */
     static RecordOutput open(Path named, Path file, @Nullable String order, @Nullable Integer pointerBytes)
             throws IOException {
-        String ending = TextInput.ending(named);
+        String ending = OutputFile.isStandard(named) ? "json" : TextInput.ending(named);
         if (order != null && !order.equals("big") && !order.equals("little")) {
             throw usage("--order " + order + ": big or little");
         }
@@ -63,13 +65,18 @@ public abstract class RecordOutput implements RecordSink, AutoCloseable {
             throw usage("--order and --pointer-bytes are for an OUTPUT that ends in .ffs");
         }
         return switch (ending) {
-            case "ffs" -> new Ffs(new BufferedOutputStream(Files.newOutputStream(file)), order, pointerBytes);
-            case "json" -> new Json(Files.newBufferedWriter(file));
-            case "cbor" -> new Cbor(new BufferedOutputStream(Files.newOutputStream(file)));
-            case "xml" -> new Xml(Files.newBufferedWriter(file));
-            case "csv" -> new Csv(Files.newBufferedWriter(file, StandardCharsets.UTF_8));
+            case "ffs" -> new Ffs(new BufferedOutputStream(OutputFile.open(file)), order, pointerBytes);
+            case "json" -> new Json(writer(file));
+            case "cbor" -> new Cbor(new BufferedOutputStream(OutputFile.open(file)));
+            case "xml" -> new Xml(writer(file));
+            case "csv" -> new Csv(writer(file));
             default -> throw usage(named + ": the ending has to be .ffs, .json, .cbor, .xml or .csv");
         };
+    }
+
+    private static Writer writer(Path file) throws IOException {
+        // An encoder reports what it cannot write, where a charset would replace it.
+        return new BufferedWriter(new OutputStreamWriter(OutputFile.open(file), StandardCharsets.UTF_8.newEncoder()));
     }
 
     private static CommandException usage(String line) {

@@ -12,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.node.cli.OutputFile;
 
 /**
  * Where the payloads of each stream go: the first one's to FILE; when there is a second one, each to FILE.STREAM,
@@ -35,7 +36,7 @@ final class OutputFiles implements PacketOutput.Factory {
      * @param name of the file, - for standard output
      */
     static OutputFiles of(String name) throws IOException {
-        if (name.equals("-")) {
+        if (name.equals(OutputFile.STANDARD)) {
             return new OutputFiles(null);
         }
         try {

@@ -19,6 +19,7 @@ import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Output;
+import org.tamanoir.node.cli.OutputFile;
 import org.tamanoir.node.cli.StopSignal;
 import org.tamanoir.node.config.Converters;
 import org.tamanoir.node.config.Endpoint;
@@ -126,7 +127,8 @@ public final class ReceiveCommand implements Callable<Integer> {
         require(exitAfterStreams == null || exitAfterStreams > 0, "--exit-after-streams: 1 or more");
         require(maxConnections > 0, "--max-connections: 1 or more");
         // With payloads on standard output the report cannot stand there too.
-        boolean toStandardOutput = "-".equals(file);
+        boolean toStandardOutput = OutputFile.STANDARD.equals(file)
+                || recordFile != null && OutputFile.isStandard(recordFile);
         Output output = new Output(
                 toStandardOutput
                         ? spec.commandLine().getErr()
