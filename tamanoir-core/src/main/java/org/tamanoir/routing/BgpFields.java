@@ -14,6 +14,10 @@ import java.nio.ByteBuffer;
  * <p>Thread contract: one thread.
  */
 final class BgpFields {
+    static final int IPV4 = 1;
+    static final int IPV6 = 2;
+    private static final int UNICAST = 1;
+
     static final int NEXT_HOP = 3;
     static final int MP_REACH = 14;
     static final int MP_UNREACH = 15;
@@ -65,6 +69,15 @@ final class BgpFields {
             return false;
         }
         return true;
+    }
+
+    /** Reads family and subsequent one; 0 = prefixes that routes do not have. */
+    static int unicastFamily(ByteBuffer in, int end) {
+        if (in.position() + 3 > end) {
+            throw new BufferUnderflowException();
+        }
+        int family = in.getShort();
+        return in.get() == UNICAST && (family == IPV4 || family == IPV6) ? family : 0;
     }
 
     /** Returns the upper 64 bits of the next hop that was read last. */

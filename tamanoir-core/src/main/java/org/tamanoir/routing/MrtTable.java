@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,21 +12,25 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   1 peers: | collector 4 | name length 2 | name | count 2 | peers: | kind 1 | id 4 | address 4 or 16 | AS 2 or 4 |
- *   2, 4 IPv4, IPv6 unicast; 8, 10 the same with path identifiers:
- *       | sequence 4 | prefix length 1 | prefix | count 2 | entries:
- *           | peer 2 | time 4 | path identifier 4, of 8 and 10 alone | length 2 | attributes |
+ *   2, 4 IPv4, IPv6 unicast; 6 any family; 8, 10, 12 the same with path identifiers:
+ *       | sequence 4 | family 2, subsequent one 1, of 6 and 12 alone | prefix length 1 | prefix | count 2 | entries:
+ *           | peer 2 | time 4 | path identifier 4, of 8, 10 and 12 alone | length 2 | attributes |
  * </pre>
  *
- * <p>Other subtypes of the type are passed over, and IPv6 prefixes in ::ffff:0:0/96 left out. Thread contract: one
- * thread.
+ * <p>An entry may have no next hop, nor any attribute: a router dumps routes of its own so. Other subtypes and families
+ * are passed over, and IPv6 prefixes in ::ffff:0:0/96 left out. Thread contract: one thread.
  */
 final class MrtTable {
     private static final int TABLE_DUMP_V2 = 13;
     private static final int PEERS = 1;
     private static final int IPV4 = 2;
     private static final int IPV6 = 4;
+    private static final int GENERIC = 6;
     private static final int IPV4_ADD_PATH = 8;
     private static final int IPV6_ADD_PATH = 10;
+    private static final int GENERIC_ADD_PATH = 12;
+    private static final Set<Integer> PREFIXES =
+            Set.of(IPV4, IPV6, GENERIC, IPV4_ADD_PATH, IPV6_ADD_PATH, GENERIC_ADD_PATH);
 
     private final MrtRecords records;
     private final RouteFile file;
@@ -60,12 +65,18 @@ final class MrtTable {
     /** Returns what is wrong with the record, null = nothing. */
     private @Nullable String read(ByteBuffer body) throws IOException {
         try {
-            return switch (records.subtype()) {
+            int subtype = records.subtype();
+            if (peers < 0 && PREFIXES.contains(subtype)) {
+                return "a prefix before the list of peers; the file's beginning is missing";
+            }
+            return switch (subtype) {
                 case PEERS -> readPeers(body);
                 case IPV4 -> readPrefix(body, true, false);
                 case IPV6 -> readPrefix(body, false, false);
                 case IPV4_ADD_PATH -> readPrefix(body, true, true);
                 case IPV6_ADD_PATH -> readPrefix(body, false, true);
+                case GENERIC -> readGeneric(body, false);
+                case GENERIC_ADD_PATH -> readGeneric(body, true);
                 default -> null;
             };
         } catch (BufferUnderflowException e) {
@@ -90,12 +101,21 @@ final class MrtTable {
     }
 
     private @Nullable String readPrefix(ByteBuffer body, boolean isIpv4, boolean hasPaths) throws IOException {
-        if (peers < 0) {
-            return "a prefix before the list of peers; the file's beginning is missing";
-        }
         MrtRecords.skip(body, 4);
+        return readEntries(body, isIpv4, hasPaths);
+    }
+
+    /** Reads a record that names its family; prefixes of others than unicast are passed over. */
+    private @Nullable String readGeneric(ByteBuffer body, boolean hasPaths) throws IOException {
+        MrtRecords.skip(body, 4);
+        int family = BgpFields.unicastFamily(body, body.limit());
+        return family == 0 ? null : readEntries(body, family == BgpFields.IPV4, hasPaths);
+    }
+
+    private @Nullable String readEntries(ByteBuffer body, boolean isIpv4, boolean hasPaths) throws IOException {
         Prefix prefix = BgpFields.prefix(body, isIpv4);
         boolean isTaken = false;
+        boolean hasHop = false;
         for (int left = body.getShort() & 0xFFFF; left > 0; left--) {
             int peer = body.getShort() & 0xFFFF;
             if (peer >= peers) {
@@ -105,9 +125,7 @@ final class MrtTable {
             int end = body.getShort() & 0xFFFF;
             end = MrtRecords.end(body, end);
             if (!isTaken && (wantedPeer < 0 || peer == wantedPeer)) {
-                if (!findNextHop(body, end, isIpv4)) {
-                    return prefix + ": no next hop among its attributes";
-                }
+                hasHop = findNextHop(body, end, isIpv4);
                 isTaken = true;
             }
             body.position(end);
@@ -115,7 +133,7 @@ final class MrtTable {
         String problem = ending(body);
         if (problem == null && isTaken) {
             if (isIpv4 || !prefix.isIpv4()) {
-                file.put(prefix, fields.high(), fields.low());
+                file.put(prefix, hasHop ? fields.high() : prefix.high(), hasHop ? fields.low() : prefix.low());
             } else {
                 file.leaveOut();
             }

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  *   MP_UNREACH: | family 2 | subsequent one 1 = 1 | withdrawn prefixes |
  * </pre>
  *
- * <p>Other subtypes, messages and families are passed over, and IPv6 prefixes in ::ffff:0:0/96 left out. All peers and
+ * <p>A prefix without a next hop that routes have is shared out by its own bits. Other subtypes, messages and families
+ * are passed over, and IPv6 prefixes in ::ffff:0:0/96 left out. All peers and
  * paths count as one: a prefix that one of them withdraws is withdrawn. Thread contract: one thread.
  */
 public final class MrtUpdates {
@@ -40,9 +41,6 @@ public final class MrtUpdates {
     private static final int MESSAGE_AS4 = 4;
     private static final int MESSAGE_ADD_PATH = 8;
     private static final int MESSAGE_AS4_ADD_PATH = 9;
-    private static final int IPV4 = 1;
-    private static final int IPV6 = 2;
-    private static final int UNICAST = 1;
     private static final int MARKER_BYTES = 16;
     private static final int UPDATE = 2;
 
@@ -106,11 +104,11 @@ public final class MrtUpdates {
     private void read(ByteBuffer body, int asBytes, boolean hasPaths) {
         MrtRecords.skip(body, 2 * asBytes + 2);
         int family = body.getShort();
-        if (family != IPV4 && family != IPV6) {
+        if (family != BgpFields.IPV4 && family != BgpFields.IPV6) {
             throw new IllegalArgumentException(
                     "address family " + (family & 0xFFFF) + " of its peer: 1 or 2 is wanted");
         }
-        MrtRecords.skip(body, family == IPV4 ? 8 : 32);
+        MrtRecords.skip(body, family == BgpFields.IPV4 ? 8 : 32);
         for (int i = 0; i < MARKER_BYTES; i++) {
             if (body.get() != -1) {
                 throw new IllegalArgumentException("no BGP message where one begins; the file is damaged");
@@ -152,7 +150,7 @@ public final class MrtUpdates {
     }
 
     private void readMpReach(ByteBuffer body, int end, boolean hasPaths) {
-        int family = unicastFamily(body, end);
+        int family = BgpFields.unicastFamily(body, end);
         if (family != 0) {
             int bytes = body.get() & 0xFF;
             int hopEnd = body.position() + bytes;
@@ -161,34 +159,22 @@ public final class MrtUpdates {
             }
             NextHop hop = nextHop(body, bytes);
             body.position(hopEnd + 1);
-            announce(body, end, family == IPV4, hasPaths, hop);
+            announce(body, end, family == BgpFields.IPV4, hasPaths, hop);
         }
     }
 
     private void readMpUnreach(ByteBuffer body, int end, boolean hasPaths) {
-        int family = unicastFamily(body, end);
+        int family = BgpFields.unicastFamily(body, end);
         if (family != 0) {
-            withdraw(body, end, family == IPV4, hasPaths);
+            withdraw(body, end, family == BgpFields.IPV4, hasPaths);
         }
-    }
-
-    /** Reads family and subsequent one; 0 = prefixes that routes do not have. */
-    private static int unicastFamily(ByteBuffer body, int end) {
-        if (body.position() + 3 > end) {
-            throw new BufferUnderflowException();
-        }
-        int family = body.getShort();
-        return body.get() == UNICAST && (family == IPV4 || family == IPV6) ? family : 0;
     }
 
     private void announce(ByteBuffer body, int end, boolean isIpv4, boolean hasPaths, @Nullable NextHop hop) {
         while (body.position() < end) {
             Prefix prefix = prefix(body, end, isIpv4, hasPaths);
-            if (hop == null) {
-                throw new IllegalArgumentException(prefix + ": no next hop among its attributes");
-            }
             if (isIpv4 || !prefix.isIpv4()) {
-                changes.announced(prefix, hop);
+                changes.announced(prefix, hop != null ? hop : RouteFile.share(via, prefix.high(), prefix.low()));
             }
         }
     }

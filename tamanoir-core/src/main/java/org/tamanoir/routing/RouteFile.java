@@ -10,7 +10,7 @@ import java.util.function.Function;
 /**
  * Reads routes from a file, as a stream, all of them or none: text, one {@code PREFIX} or {@code PREFIX=NEXTHOP} a line,
  * or the dump of a BGP table in MRT ({@link MrtTable}), plain, in gzip or in bzip2. Prefixes without a next hop of this
- * node, as all in MRT are, are shared out among those given: by their own bits in text, by BGP's next hop in MRT.
+ * node, as all in MRT are, are shared out among those given: by BGP's next hop, where there is one, else by their own bits.
  *
  * <p>Thread contract: one thread; it holds no more of the file than a line, a record or a packed block. Its reading ends
  * at bounds of bytes and time, and when the thread is interrupted ({@link Unpacked}).

@@ -246,13 +246,24 @@ class MrtUpdatesTest {
             value = {
                 "0000 0000 210a0a0a0a0a | prefix length 33: must be 0 to 32",
                 "0000 0015 800f12 000201 81 2001000000000000000000000000 | prefix length 129: must be 0 to 128",
-                "0000 0000 100a01 | 10.1.0.0/16: no next hop among its attributes",
-                "0000 0008 400305c000020100 100a01 | 10.1.0.0/16: no next hop among its attributes",
-                "0000 000d 800e0a 000201 00 00 20 20010db8 | 2001:db8::/32: no next hop among its attributes",
             })
     void refusesWhatIsNoRoute(String body, String problem) {
         String update = message(2, body.replace(" ", ""));
         assertThatThrownBy(() -> read(bytes(record(16, 4, AS4 + update)))).hasMessage("f: record 1: " + problem);
+    }
+
+    /** None, one of 5 bytes, one of a virtual private network. */
+    @Test
+    void sharesOutByItsBitsAPrefixWithoutANextHop() throws Exception {
+        String four = "+10.1.0.0/16" + hop(0, 0xFFFF_0A01_0000L);
+        String six = "+2001:db8::/32" + hop(0x2001_0DB8_0000_0000L, 0);
+        assertThat(read(bytes(record(16, 4, AS4 + update("", "", "100a01"))))).containsExactly(four);
+        assertThat(read(bytes(record(16, 4, AS4 + update("", "400305c000020100", "100a01")))))
+                .containsExactly(four);
+        String none = "800e0a" + "000201" + "00" + "00" + "2020010db8";
+        assertThat(read(bytes(record(16, 4, AS4 + update("", none, ""))))).containsExactly(six);
+        String vpn = "800e22" + "000201" + "18" + "00".repeat(24) + "00" + "2020010db8";
+        assertThat(read(bytes(record(16, 4, AS4 + update("", vpn, ""))))).containsExactly(six);
     }
 
     @Test

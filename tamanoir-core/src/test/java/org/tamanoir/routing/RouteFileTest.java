@@ -507,6 +507,47 @@ class RouteFileTest {
         }
     }
 
+    /** As BIRD dumps static routes: no attribute, some but no next hop, one of a length that is no address. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "40010100", "400305c000020100", "800e00", "800e0418000000", "400101005002001c"})
+    void takesAPrefixWhoseEntryHasNoNextHop(String attributes) throws Exception {
+        String attribute = attributes.endsWith("001c") ? attributes + "00".repeat(28) : attributes;
+        RouteSet routes = read(
+                bytes(PEERS
+                        + record(2, "00000000" + "10" + "0a01" + "0002" + entry(0, "", attribute)
+                                + entry(1, "", HOP_192_0_2_2))
+                        + record(8, "00000001" + "10" + "0a02" + "0001" + entry(0, "00000001", attribute))
+                        + record(10, "00000002" + "20" + "20010db8" + "0001" + entry(0, "00000001", attribute))),
+                VIA,
+                -1);
+
+        assertThat(prefixes(routes)).containsExactly("10.1.0.0/16", "10.2.0.0/16", "2001:db8::/32");
+        // As a line of a text without a next hop goes.
+        RouteSet text = read("10.1.0.0/16\n10.2.0.0/16\n2001:db8::/32\n".getBytes(StandardCharsets.UTF_8), VIA, -1);
+        for (String each : List.of("10.1.0.0", "10.2.0.0", "2001:db8::")) {
+            assertThat(hopOf(routes, each)).isEqualTo(hopOf(text, each));
+        }
+    }
+
+    /** Unicast, multicast, a virtual private network's. */
+    @Test
+    void readsUnicastOfGenericRecordsAndPassesOverTheRest() throws Exception {
+        String entries = "0001" + entry(0, "", HOP_192_0_2_1);
+        RouteSet routes = read(
+                bytes(PEERS
+                        + record(6, "00000000" + "000101" + "10" + "0a01" + entries)
+                        + record(6, "00000001" + "000102" + "10" + "0a02" + entries)
+                        + record(6, "00000002" + "000180" + "68" + "00".repeat(13) + entries)
+                        + record(6, "00000003" + "000201" + "20" + "20010db8" + "0001" + entry(1, "", ""))
+                        + record(12, "00000004" + "000101" + "10" + "0a03" + "0001"
+                                + entry(0, "00000009", HOP_192_0_2_1))),
+                VIA,
+                -1);
+
+        assertThat(prefixes(routes)).containsExactly("10.1.0.0/16", "10.3.0.0/16", "2001:db8::/32");
+        assertThat(hopOf(routes, "10.3.0.0")).isEqualTo(hopOf(routes, "10.1.0.0"));
+    }
+
     @Test
     void aFullTableMayNameARouteOnceMore() throws Exception {
         // Lines of a number in four digits to the base of 64, and an equals sign: millions are read in no time.
