@@ -90,20 +90,24 @@ public final class LoadedService implements AutoCloseable {
             memory.take(manifest.jarBytes(), label, "its jar");
             JarContents jar = JarContents.of(verified(code), label, maxUnpackedBytes, memory);
             memory.take(Checkpoints.memory(jar.largestClassBytes()), label, "its largest class");
-            if (checkpoints == CheckpointPolicy.REQUIRED) {
-                requireCheckpoints(jar, label);
-            }
+            requireClasses(jar, label, checkpoints);
             ServiceClassLoader loader = new ServiceClassLoader(label, jar, checkpoints);
             String main = "class " + manifest.mainClass();
-            return JarReading.blaming(label, main, () -> new LoadedService(code, live(manifest, label, jar, loader)));
+            return JarReading.blaming(label, main, () -> new LoadedService(code, live(manifest.mainClass(), label, jar, loader)));
         });
     }
 
-    private static Live live(Manifest manifest, String label, JarContents jar, ServiceClassLoader loader)
+    /** Refuses a class of a jar as the main class of a service as loading it would. */
+    static void requireService(String mainClass, String label, JarContents jar, ServiceClassLoader loader)
+            throws CodeRefusedException {
+        live(mainClass, label, jar, loader);
+    }
+
+    private static Live live(String mainClass, String label, JarContents jar, ServiceClassLoader loader)
             throws CodeRefusedException {
         try {
-            Class<?> type = Class.forName(manifest.mainClass(), false, loader);
-            byte[] file = jar.entries().get(ServiceClassLoader.fileOf(manifest.mainClass()));
+            Class<?> type = Class.forName(mainClass, false, loader);
+            byte[] file = jar.entries().get(ServiceClassLoader.fileOf(mainClass));
             if (type.getClassLoader() != loader || file == null) {
                 throw notAService(label, "class " + type.getName() + " is not of its own jar");
             }
@@ -115,9 +119,9 @@ public final class LoadedService implements AutoCloseable {
                     controls(label, type, says.value(ControlledBy.class)),
                     traits(label, says));
         } catch (ClassNotFoundException e) {
-            throw notAService(label, "its jar lacks the main class " + manifest.mainClass());
+            throw notAService(label, "its jar lacks the main class " + mainClass);
         } catch (UnfitClassException e) {
-            throw notAService(label, "class " + manifest.mainClass() + " cannot be read: " + e.getMessage());
+            throw notAService(label, "class " + mainClass + " cannot be read: " + e.getMessage());
         }
     }
 
@@ -171,7 +175,11 @@ public final class LoadedService implements AutoCloseable {
     }
 
     /** Refuses a jar before any of its code runs, though its classes are loaded when they are wanted. */
-    private static void requireCheckpoints(JarContents jar, String label) throws CodeRefusedException {
+    static void requireClasses(JarContents jar, String label, CheckpointPolicy checkpoints)
+            throws CodeRefusedException {
+        if (checkpoints != CheckpointPolicy.REQUIRED) {
+            return;
+        }
         ProofEffort effort = new ProofEffort();
         for (Map.Entry<String, byte[]> entry : jar.entries().entrySet()) {
             String name = entry.getKey();

@@ -13,19 +13,19 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
 import java.util.jar.Attributes;
-import java.util.jar.JarFile;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.preemption.Checkpoints;
 
 /**
- * What a jar holds, found without running any of it: its classes are loaded, not initialised. Classes for later versions
- * of Java ({@code META-INF/versions}) do not count: a node uses those of the first one.
+ * What a jar holds, found without running any of it: its classes are loaded, not initialised. It is refused for what a node
+ * with the same Java refuses: one check is for both.
  *
  * @param sha256 of the file, 64 hexadecimal digits
  * @param bytes size of the file
  * @param services its public classes that extend {@code Service} and have a public constructor without arguments, by
  *     name
+ * @param faults classes that would be services but for what this says, by name
  * @param mainClass the one that its attribute {@code Tamanoir-Service} names, else the only one; null = several
  * @param version its attribute {@code Implementation-Version}; null = none
  * @param description its attribute {@code Tamanoir-Description}; empty = none
@@ -34,10 +34,10 @@ public record ServiceJar(
         String sha256,
         long bytes,
         List<String> services,
+        Map<String, String> faults,
         @Nullable String mainClass,
         @Nullable String version,
         String description) {
-    private static final int MAX_MANIFEST_BYTES = 256 * 1024;
     /** The newest class files that this virtual machine loads; 61 is Java 17. */
     static final int MAX_MAJOR = 44 + Runtime.version().feature();
 
@@ -57,26 +57,45 @@ public record ServiceJar(
      *     {@link Refusal#NOT_A_SERVICE}
      */
     public static ServiceJar inspect(Path jar, long maxUnpackedBytes) throws CodeRefusedException {
+        return inspect(jar, maxUnpackedBytes, CheckpointPolicy.REQUIRED);
+    }
+
+    /**
+     * Inspects a jar for nodes of another policy than usual.
+     *
+     * @param checkpoints theirs; with {@link CheckpointPolicy#REQUIRED} each class has to be fit for them
+     */
+    public static ServiceJar inspect(Path jar, long maxUnpackedBytes, CheckpointPolicy checkpoints)
+            throws CodeRefusedException {
         String label = "jar " + OneLine.quoted(String.valueOf(jar.getFileName()));
-        return inspect(read(jar, label), label, maxUnpackedBytes);
+        return inspect(read(jar, label), label, maxUnpackedBytes, checkpoints);
     }
 
     static ServiceJar inspect(byte[] bytes, String label, long maxUnpackedBytes) throws CodeRefusedException {
+        return inspect(bytes, label, maxUnpackedBytes, CheckpointPolicy.REQUIRED);
+    }
+
+    private static ServiceJar inspect(byte[] bytes, String label, long maxUnpackedBytes, CheckpointPolicy checkpoints)
+            throws CodeRefusedException {
         long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
         try {
             return JarReading.IN_HEAP.read(label, deadlineNs, memory -> {
                 JarContents jar = JarContents.of(bytes, label, maxUnpackedBytes, memory);
                 memory.take(Checkpoints.memory(jar.largestClassBytes()), label, "its largest class");
-                return inspect(bytes, label, jar);
+                return inspect(bytes, label, jar, checkpoints);
             });
         } catch (TimeoutException e) {
             throw new CodeRefusedException(Refusal.NOT_A_SERVICE, String.valueOf(e.getMessage()));
         }
     }
 
-    private static ServiceJar inspect(byte[] bytes, String label, JarContents jar) throws CodeRefusedException {
+    private static ServiceJar inspect(byte[] bytes, String label, JarContents jar, CheckpointPolicy checkpoints)
+            throws CodeRefusedException {
+        requireVersions(jar, label);
+        LoadedService.requireClasses(jar, label, checkpoints);
         Map<String, String> unloadable = new TreeMap<>();
-        List<String> services = services(jar, label, unloadable);
+        List<String> services =
+                services(jar, label, new ServiceClassLoader(label, jar, CheckpointPolicy.OFF), unloadable);
         Attributes attributes = attributes(jar, label);
         String wanted = attributes.getValue(MAIN);
         if (services.isEmpty() || wanted != null && !services.contains(wanted)) {
@@ -92,6 +111,7 @@ public record ServiceJar(
                 Hashing.sha256().hashBytes(bytes).toString(),
                 bytes.length,
                 services,
+                Collections.unmodifiableMap(unloadable),
                 wanted != null ? wanted : services.size() == 1 ? services.get(0) : null,
                 attributes.getValue(Attributes.Name.IMPLEMENTATION_VERSION),
                 description == null ? "" : description);
@@ -104,8 +124,7 @@ public record ServiceJar(
                 : faults.keySet().stream().findFirst().orElse(null);
         return name == null
                 ? ""
-                : "; class " + OneLine.quoted(name) + " cannot be loaded: " + OneLine.quoted("" + faults.get(name))
-                        + "; pack all that it needs";
+                : "; class " + OneLine.quoted(name) + " " + faults.get(name);
     }
 
     private static byte[] read(Path jar, String label) throws CodeRefusedException {
@@ -120,9 +139,7 @@ public record ServiceJar(
         }
     }
 
-    /** Finds the services. @param unloadable gets each class that cannot be loaded, and why */
-    private static List<String> services(JarContents jar, String label, Map<String, String> unloadable)
-            throws CodeRefusedException {
+    private static void requireVersions(JarContents jar, String label) throws CodeRefusedException {
         for (Map.Entry<String, byte[]> entry : new TreeMap<>(jar.entries()).entrySet()) {
             byte[] file = entry.getValue();
             int major = isClass(entry.getKey()) && file.length >= MAJOR_AT + Short.BYTES
@@ -136,12 +153,17 @@ public record ServiceJar(
                                 + Runtime.version().feature());
             }
         }
-        ServiceClassLoader loader = new ServiceClassLoader(label, jar, CheckpointPolicy.OFF);
+    }
+
+    /** Finds the services. @param unloadable gets each class that cannot be loaded, and why */
+    private static List<String> services(
+            JarContents jar, String label, ServiceClassLoader loader, Map<String, String> unloadable)
+            throws CodeRefusedException {
         List<String> services = new ArrayList<>();
         for (String entry : jar.entries().keySet()) {
             String name = entry.substring(0, Math.max(0, entry.length() - CLASS.length()))
                     .replace('/', '.');
-            if (isClass(entry) && isService(name, label, loader, unloadable)) {
+            if (isClass(entry) && isService(name, label, jar, loader, unloadable)) {
                 services.add(name);
             }
         }
@@ -154,16 +176,25 @@ public record ServiceJar(
     }
 
     private static boolean isService(
-            String className, String label, ServiceClassLoader loader, Map<String, String> unloadable)
+            String className,
+            String label,
+            JarContents jar,
+            ServiceClassLoader loader,
+            Map<String, String> unloadable)
             throws CodeRefusedException {
         try {
             return JarReading.blaming(label, "class " + OneLine.quoted(className), () -> {
                 try {
                     Class<?> type = Class.forName(className, false, loader);
                     ServiceFactory.of(type);
-                    return type.getClassLoader() == loader;
+                    if (type.getClassLoader() != loader) {
+                        return false;
+                    }
+                    LoadedService.requireService(className, label, jar, loader);
+                    return true;
                 } catch (LinkageError e) {
-                    unloadable.put(className, e.toString());
+                    unloadable.put(
+                            className, "cannot be loaded: " + OneLine.quoted(e.toString()) + "; pack all that it needs");
                     return false;
                 } catch (ClassNotFoundException | IllegalArgumentException e) {
                     return false;
@@ -173,21 +204,15 @@ public record ServiceJar(
             if (e.refusal() == Refusal.TOO_LARGE) {
                 throw e;
             }
-            unloadable.put(className, String.valueOf(e.getMessage()));
+            String why = String.valueOf(e.getMessage());
+            unloadable.put(className, "is refused: " + (why.startsWith(label) ? why.substring(label.length() + 2) : why));
             return false;
         }
     }
 
     private static Attributes attributes(JarContents jar, String label) throws CodeRefusedException {
-        byte[] bytes = jar.entries().getOrDefault(JarFile.MANIFEST_NAME, new byte[0]);
-        if (bytes.length > MAX_MANIFEST_BYTES) {
-            throw new CodeRefusedException(
-                    Refusal.TOO_LARGE,
-                    label + ": " + JarFile.MANIFEST_NAME + " has more than " + MAX_MANIFEST_BYTES
-                            + " bytes; make it smaller");
-        }
         try {
-            return new java.util.jar.Manifest(new ByteArrayInputStream(bytes)).getMainAttributes();
+            return new java.util.jar.Manifest(new ByteArrayInputStream(jar.manifest())).getMainAttributes();
         } catch (IOException e) {
             throw new CodeRefusedException(
                     Refusal.MALFORMED, label + " cannot be read: " + e.getMessage() + "; pack it again");

@@ -22,6 +22,7 @@ import org.tamanoir.deploy.ServiceJar;
 import org.tamanoir.deploy.ServiceLimits;
 import org.tamanoir.deploy.SigningKey;
 import org.tamanoir.format.Format;
+import org.tamanoir.preemption.CheckpointPolicy;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -78,15 +79,23 @@ public final class Publisher {
      * @throws IllegalArgumentException in one line, if class or version are missing or wrong
      */
     public static Manifest describe(Path jar, Description given, long maxUnpackedBytes) throws CodeRefusedException {
-        ServiceJar found = ServiceJar.inspect(jar, maxUnpackedBytes);
+        return describe(jar, given, maxUnpackedBytes, CheckpointPolicy.REQUIRED);
+    }
+
+    /** Returns the manifest of a jar for nodes whose {@code deploy.checkpoints} is this. */
+    public static Manifest describe(
+            Path jar, Description given, long maxUnpackedBytes, CheckpointPolicy checkpoints)
+            throws CodeRefusedException {
+        ServiceJar found = ServiceJar.inspect(jar, maxUnpackedBytes, checkpoints);
         String mainClass = given.mainClass == null ? found.mainClass() : given.mainClass;
         if (mainClass == null) {
             throw new IllegalArgumentException(jar + ": it holds several services, " + found.services()
                     + "; choose one with --class, or with the attribute Tamanoir-Service of its manifest");
         }
         if (!found.services().contains(mainClass)) {
-            throw new IllegalArgumentException(
-                    jar + ": class " + mainClass + " is none of its services " + found.services());
+            String fault = found.faults().get(mainClass);
+            throw new IllegalArgumentException(jar + ": class " + mainClass + " is none of its services "
+                    + found.services() + (fault == null ? "" : ": it " + fault));
         }
         String version = given.version == null ? found.version() : given.version;
         if (version == null) {

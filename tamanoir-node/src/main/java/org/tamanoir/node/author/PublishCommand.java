@@ -22,6 +22,7 @@ import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Output;
 import org.tamanoir.node.cli.RepositoryOptions;
+import org.tamanoir.node.config.Choice;
 import org.tamanoir.node.config.Quantity;
 import org.tamanoir.repository.Publisher;
 import org.tamanoir.repository.RepositoryTree;
@@ -79,6 +80,10 @@ public final class PublishCommand implements Callable<Integer> {
 
     @Option(names = "--level", paramLabel = "LEVEL")
     private List<String> levels = new ArrayList<>();
+
+    @Option(names = "--checkpoints", paramLabel = "POLICY", defaultValue = "required")
+    @SuppressWarnings("NullAway.Init")
+    private String checkpoints;
 
     @Option(names = "--yank", paramLabel = "NAME:VERSION")
     private @Nullable String yank;
@@ -158,7 +163,8 @@ public final class PublishCommand implements Callable<Integer> {
                         version,
                         description,
                         new ServiceLimits(processors, Quantity.bytes(allocation, 0, Long.MAX_VALUE))),
-                MAX_UNPACKED_BYTES));
+                MAX_UNPACKED_BYTES,
+                Choice.checkpoints(checkpoints)));
         RepositoryTree.Outcome outcome = publisher.publish(file, manifest, key);
         Map<String, Object> result = new LinkedHashMap<>();
         result.put("outcome", outcome.name().toLowerCase(Locale.ROOT));

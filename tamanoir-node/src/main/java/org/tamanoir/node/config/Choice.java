@@ -59,6 +59,15 @@ public final class Choice {
         return of(text, FLAGS);
     }
 
+    /**
+     * Returns the policy of {@code deploy.checkpoints} that a word means.
+     *
+     * @throws IllegalArgumentException in one line
+     */
+    public static CheckpointPolicy checkpoints(String text) {
+        return of(text, CHECKPOINTS);
+    }
+
     public static TransportKind sockets(String text) {
         return of(text, SOCKETS);
     }
