@@ -58,6 +58,7 @@ record Checked(String text, CelAbstractSyntaxTree tree, RecordTypes types, Set<S
         }
         CelCompiler compiler = builder.build();
         CelAbstractSyntaxTree tree = tree(text, compiler.check(parse(text, compiler, types)), types);
+        requireKinds(text, tree, tree.getExpr());
         Set<String> fields = new LinkedHashSet<>();
         collect(tree.getExpr(), types, new HashSet<>(), fields);
         return new Checked(text, tree, types, Set.copyOf(fields));
@@ -114,16 +115,16 @@ record Checked(String text, CelAbstractSyntaxTree tree, RecordTypes types, Set<S
 
     /** Refuses what would be costly, or fail for each record. */
     private static void refuse(String text, CelAbstractSyntaxTree tree, CelExpr expr) {
-        if (expr.getKind() == ExprKind.Kind.STRUCT) {
-            throw new ExpressionException(
-                    text,
-                    Problems.column(tree, expr),
-                    "structures are not made in expressions: give their fields to the handler project");
-        }
+        Scope.require(text, tree, expr);
         if (expr.getKind() == ExprKind.Kind.CALL && expr.call().function().equals("matches")) {
             pattern(text, tree, expr.call().args());
         }
         children(expr).forEach(child -> refuse(text, tree, child));
+    }
+
+    private static void requireKinds(String text, CelAbstractSyntaxTree tree, CelExpr expr) {
+        Scope.requireKinds(text, tree, expr);
+        children(expr).forEach(child -> requireKinds(text, tree, child));
     }
 
     private static void pattern(String text, CelAbstractSyntaxTree tree, List<CelExpr> arguments) {

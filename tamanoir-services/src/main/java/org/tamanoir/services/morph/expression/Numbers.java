@@ -99,8 +99,9 @@ final class Numbers {
         return a;
     }
 
+    /** Cuts off the fraction. CEL leaves out -2^63 with 2^63, as both are what numbers beyond them are rounded to. */
     static long toInt(double a) {
-        if (Math.getExponent(a) >= 63 && a != -TWO_63) {
+        if (Math.getExponent(a) >= 63) {
             throw EvaluationException.OVERFLOW;
         }
         return (long) a;

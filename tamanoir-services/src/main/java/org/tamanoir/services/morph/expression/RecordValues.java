@@ -100,35 +100,13 @@ final class RecordValues {
             valuesLeft = Expression.ITERATIONS;
             Object mine = plain(this);
             valuesLeft = Expression.ITERATIONS;
-            return deepEquals(mine, plain(that));
+            return Operators.equal(mine, plain(that));
         }
 
         @Override
         public int hashCode() {
             return structure.hashCode();
         }
-    }
-
-    private static boolean deepEquals(@Nullable Object a, @Nullable Object b) {
-        return java.util.Objects.deepEquals(comparable(a), comparable(b));
-    }
-
-    /** Turns bytes into what compares by what it holds. */
-    private static @Nullable Object comparable(@Nullable Object value) {
-        if (value instanceof byte[] bytes) {
-            return java.nio.ByteBuffer.wrap(bytes);
-        }
-        if (value instanceof List<?> list) {
-            List<@Nullable Object> all = new ArrayList<>();
-            list.forEach(each -> all.add(comparable(each)));
-            return all;
-        }
-        if (value instanceof Map<?, ?> map) {
-            Map<Object, @Nullable Object> all = new LinkedHashMap<>();
-            map.forEach((key, each) -> all.put(key, comparable(each)));
-            return all;
-        }
-        return value;
     }
 
     private Object of(RecordView record, Accessor accessor, int from) {

@@ -8,7 +8,7 @@ import org.tamanoir.format.FormatException;
 import org.tamanoir.format.RecordView;
 
 /**
- * An expression on dev.cel's own runtime, which allocates.
+ * An expression on dev.cel's own runtime, with our {@linkplain Operators operators}; it allocates.
  *
  * <p>Thread contract: one thread.
  */
@@ -22,6 +22,8 @@ final class RuntimeProgram {
             program = CelRuntimeFactory.plannerRuntimeBuilder()
                     .setOptions(Checked.OPTIONS)
                     .setTypeProvider(checked.types())
+                    .setStandardFunctions(Operators.others())
+                    .addFunctionBindings(Operators.bindings())
                     .build()
                     .createProgram(checked.tree());
         } catch (CelEvaluationException e) {
