@@ -41,7 +41,9 @@ final class Routes extends CheckedCommand {
                             + " table.")
     private int updates;
 
-    @Parameters(paramLabel = "FILE", description = "Written anew; packed by gzip if its name ends with .gz; - = standard output.")
+    @Parameters(
+            paramLabel = "FILE",
+            description = "Written anew; packed by gzip if its name ends with .gz; - = standard output.")
     private Path file = Path.of("routes.txt");
 
     /** As {@code --format} names them. */

@@ -34,7 +34,8 @@ record JarContents(Map<String, byte[]> entries) {
     private static final int MAX_ENTRY_BYTES = Integer.MAX_VALUE - 8;
 
     /** Names that lead out of the folder that a jar is unpacked in, or that no class or resource can be asked for by. */
-    private static final Pattern STRANGE = Pattern.compile("/.*|.*[\\\\\\p{Cntrl}].*|(.*/)?\\.{1,2}(/.*)?", Pattern.DOTALL);
+    private static final Pattern STRANGE =
+            Pattern.compile("/.*|.*[\\\\\\p{Cntrl}].*|(.*/)?\\.{1,2}(/.*)?", Pattern.DOTALL);
 
     /**
      * Unpacks a jar. Counts first what it unpacks to, so that no memory is taken before it is known how much.
@@ -96,8 +97,10 @@ record JarContents(Map<String, byte[]> entries) {
             String name = entry.getName();
             String shown = "entry " + OneLine.quoted(name);
             if (STRANGE.matcher(name).matches()) {
-                throw malformed(label, shown + " has a name that is absolute, or has a '.' or '..', a '\\' or a control"
-                        + " character in it");
+                throw malformed(
+                        label,
+                        shown + " has a name that is absolute, or has a '.' or '..', a '\\' or a control"
+                                + " character in it");
             }
             byte[] unpacked = new byte[sizes.get(i)];
             try (InputStream in = file.getInputStream(entry)) {
@@ -106,9 +109,12 @@ record JarContents(Map<String, byte[]> entries) {
             CRC32 checksum = new CRC32();
             checksum.update(unpacked);
             if (unpacked.length != entry.getSize() || checksum.getValue() != entry.getCrc()) {
-                throw malformed(label, shown + " unpacks to " + unpacked.length + " bytes with the checksum "
-                        + Long.toHexString(checksum.getValue()) + ", and is said to have " + entry.getSize() + " with "
-                        + Long.toHexString(entry.getCrc()));
+                throw malformed(
+                        label,
+                        shown + " unpacks to " + unpacked.length + " bytes with the checksum "
+                                + Long.toHexString(checksum.getValue()) + ", and is said to have " + entry.getSize()
+                                + " with "
+                                + Long.toHexString(entry.getCrc()));
             }
             if (entries.put(name, unpacked) != null) {
                 throw malformed(label, shown + " is there twice");

@@ -93,7 +93,8 @@ public final class LoadedService implements AutoCloseable {
             requireClasses(jar, label, checkpoints);
             ServiceClassLoader loader = new ServiceClassLoader(label, jar, checkpoints);
             String main = "class " + manifest.mainClass();
-            return JarReading.blaming(label, main, () -> new LoadedService(code, live(manifest.mainClass(), label, jar, loader)));
+            return JarReading.blaming(
+                    label, main, () -> new LoadedService(code, live(manifest.mainClass(), label, jar, loader)));
         });
     }
 

@@ -122,9 +122,7 @@ public record ServiceJar(
         String name = wanted != null && faults.containsKey(wanted)
                 ? wanted
                 : faults.keySet().stream().findFirst().orElse(null);
-        return name == null
-                ? ""
-                : "; class " + OneLine.quoted(name) + " " + faults.get(name);
+        return name == null ? "" : "; class " + OneLine.quoted(name) + " " + faults.get(name);
     }
 
     private static byte[] read(Path jar, String label) throws CodeRefusedException {
@@ -176,11 +174,7 @@ public record ServiceJar(
     }
 
     private static boolean isService(
-            String className,
-            String label,
-            JarContents jar,
-            ServiceClassLoader loader,
-            Map<String, String> unloadable)
+            String className, String label, JarContents jar, ServiceClassLoader loader, Map<String, String> unloadable)
             throws CodeRefusedException {
         try {
             return JarReading.blaming(label, "class " + OneLine.quoted(className), () -> {
@@ -194,7 +188,8 @@ public record ServiceJar(
                     return true;
                 } catch (LinkageError e) {
                     unloadable.put(
-                            className, "cannot be loaded: " + OneLine.quoted(e.toString()) + "; pack all that it needs");
+                            className,
+                            "cannot be loaded: " + OneLine.quoted(e.toString()) + "; pack all that it needs");
                     return false;
                 } catch (ClassNotFoundException | IllegalArgumentException e) {
                     return false;
@@ -205,7 +200,8 @@ public record ServiceJar(
                 throw e;
             }
             String why = String.valueOf(e.getMessage());
-            unloadable.put(className, "is refused: " + (why.startsWith(label) ? why.substring(label.length() + 2) : why));
+            unloadable.put(
+                    className, "is refused: " + (why.startsWith(label) ? why.substring(label.length() + 2) : why));
             return false;
         }
     }

@@ -87,8 +87,7 @@ class JarContentsTest {
     private static byte[] replaced(byte[] bytes, String from, String to, boolean last) {
         String text = new String(bytes, StandardCharsets.ISO_8859_1);
         int at = last ? text.lastIndexOf(from) : text.indexOf(from);
-        return (text.substring(0, at) + to + text.substring(at + from.length()))
-                .getBytes(StandardCharsets.ISO_8859_1);
+        return (text.substring(0, at) + to + text.substring(at + from.length())).getBytes(StandardCharsets.ISO_8859_1);
     }
 
     @Test
@@ -108,7 +107,8 @@ class JarContentsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/a/B.class", "../B.class", "a/../B.class", "a/./B.class", "..", "a\\B.class", "a\nB.class"})
+    @ValueSource(
+            strings = {"/a/B.class", "../B.class", "a/../B.class", "a/./B.class", "..", "a\\B.class", "a\nB.class"})
     void namesThatLeadElsewhereAreRefused(String name) throws Exception {
         assertThat(refused(zip(Map.of(name, new byte[1])))).hasMessageContaining("absolute");
     }
@@ -121,7 +121,8 @@ class JarContentsTest {
 
     @Test
     void namesThatDifferInCaseAreTwo() throws Exception {
-        assertThat(contents(zip(Map.of("a/Foo.class", new byte[1], "a/foo.class", new byte[2]))).entries())
+        assertThat(contents(zip(Map.of("a/Foo.class", new byte[1], "a/foo.class", new byte[2])))
+                        .entries())
                 .hasSize(2);
     }
 
@@ -164,17 +165,33 @@ class JarContentsTest {
         byte[] text = name.getBytes(StandardCharsets.UTF_8);
         ByteBuffer out = ByteBuffer.allocate(1024 + content.length).order(ByteOrder.LITTLE_ENDIAN);
         short flags = (short) (hasDescriptor ? 8 : 0);
-        out.putInt(0x04034B50).putShort((short) 20).putShort(flags).putShort((short) 0).putInt(0);
+        out.putInt(0x04034B50)
+                .putShort((short) 20)
+                .putShort(flags)
+                .putShort((short) 0)
+                .putInt(0);
         out.putInt(hasDescriptor ? 0 : checksum).putInt(hasDescriptor ? 0 : content.length);
-        out.putInt(hasDescriptor ? 0 : content.length).putShort((short) text.length).putShort((short) 0);
+        out.putInt(hasDescriptor ? 0 : content.length)
+                .putShort((short) text.length)
+                .putShort((short) 0);
         out.put(text).put(content);
         if (hasDescriptor) {
             out.putInt(0x08074B50).putInt(checksum).putInt(content.length).putInt(content.length);
         }
         int directory = out.position();
-        out.putInt(0x02014B50).putShort((short) 20).putShort((short) 20).putShort(flags).putShort((short) 0);
+        out.putInt(0x02014B50)
+                .putShort((short) 20)
+                .putShort((short) 20)
+                .putShort(flags)
+                .putShort((short) 0);
         out.putInt(0).putInt(checksum).putInt(content.length).putInt(content.length);
-        out.putShort((short) text.length).putInt(0).putShort((short) 0).putShort((short) 0).putInt(0).putInt(0).put(text);
+        out.putShort((short) text.length)
+                .putInt(0)
+                .putShort((short) 0)
+                .putShort((short) 0)
+                .putInt(0)
+                .putInt(0)
+                .put(text);
         int end = out.position();
         out.putInt(0x06054B50).putInt(0).putShort((short) 1).putShort((short) 1);
         out.putInt(end - directory).putInt(directory).putShort((short) 0);
@@ -209,7 +226,12 @@ class JarContentsTest {
         long size = old.getInt(end + 12);
         long directory = old.getInt(end + 16);
         out.put(plain, 0, end);
-        out.putInt(0x06064B50).putLong(44).putShort((short) 45).putShort((short) 45).putInt(0).putInt(0);
+        out.putInt(0x06064B50)
+                .putLong(44)
+                .putShort((short) 45)
+                .putShort((short) 45)
+                .putInt(0)
+                .putInt(0);
         out.putLong(1).putLong(1).putLong(size).putLong(directory);
         out.putInt(0x07064B50).putInt(0).putLong(end).putInt(1);
         out.putInt(0x06054B50).putInt(0).putInt(-1).putInt(-1).putInt(-1).putShort((short) 0);
@@ -241,7 +263,8 @@ class JarContentsTest {
     void aServiceOfAMultiReleaseJarIsTheOneOfItsVersion() throws Exception {
         TreeMap<String, byte[]> entries = service("Multi-Release: true");
         entries.put("META-INF/versions/17/" + FILE, Objects.requireNonNull(entries.remove(FILE)));
-        assertThat(ServiceJar.inspect(TestJars.zip(dir, "multi", entries), LIMIT).services())
+        assertThat(ServiceJar.inspect(TestJars.zip(dir, "multi", entries), LIMIT)
+                        .services())
                 .containsExactly(FOO);
         TestJars.load(TestJars.code(TestJars.zip(dir, "multi", entries), FOO, "1.0"), LIMIT, CheckpointPolicy.REQUIRED)
                 .close();
@@ -343,7 +366,8 @@ class JarContentsTest {
                 Map<String, String> found = null;
                 try {
                     found = new TreeMap<>();
-                    for (Map.Entry<String, byte[]> each : contents(jar).entries().entrySet()) {
+                    for (Map.Entry<String, byte[]> each :
+                            contents(jar).entries().entrySet()) {
                         found.put(each.getKey(), HexFormat.of().formatHex(each.getValue()));
                     }
                 } catch (CodeRefusedException e) {

@@ -33,12 +33,15 @@ class MrtFuzzTest {
             int wanted = random.nextInt(PEERS + 1) - 1;
             byte[] whole = table(random, wanted);
             if (expected.isEmpty()) {
-                assertThatThrownBy(() -> read(whole, wanted)).as("seed %d", seed).hasMessage("f: has no route");
+                assertThatThrownBy(() -> read(whole, wanted))
+                        .as("seed %d", seed)
+                        .hasMessage("f: has no route");
             } else {
                 assertThat(read(whole, wanted)).as("seed %d", seed).isEqualTo(expected);
             }
             for (int i = 0; i < 20; i++) {
-                byte[] damaged = Arrays.copyOf(whole, random.nextInt(4) == 0 ? random.nextInt(whole.length) : whole.length);
+                byte[] damaged =
+                        Arrays.copyOf(whole, random.nextInt(4) == 0 ? random.nextInt(whole.length) : whole.length);
                 for (int change = random.nextInt(4); change > 0 && damaged.length > 0; change--) {
                     damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
                 }
@@ -67,7 +70,10 @@ class MrtFuzzTest {
         file.putInt(1).putShort((short) 0).putShort((short) PEERS);
         for (int i = 0; i < PEERS; i++) {
             int kind = random.nextInt(4);
-            file.put((byte) kind).putInt(i).put(new byte[(kind & 1) == 0 ? 4 : 16]).put(new byte[(kind & 2) == 0 ? 2 : 4]);
+            file.put((byte) kind)
+                    .putInt(i)
+                    .put(new byte[(kind & 1) == 0 ? 4 : 16])
+                    .put(new byte[(kind & 2) == 0 ? 2 : 4]);
         }
         end();
         for (int i = random.nextInt(20); i > 0; i--) {
@@ -108,7 +114,8 @@ class MrtFuzzTest {
         }
         end();
         if (isTaken && unicast) {
-            expected.add(Prefix.parse(InetAddress.getByAddress(address).getHostAddress() + "/" + length).toString());
+            expected.add(Prefix.parse(InetAddress.getByAddress(address).getHostAddress() + "/" + length)
+                    .toString());
         }
     }
 
@@ -120,7 +127,9 @@ class MrtFuzzTest {
             int type = List.of(1, 2, 3, 14).get(random.nextInt(4));
             boolean isExtended = random.nextBoolean();
             all.put((byte) (isExtended ? 0x50 : 0x40)).put((byte) type);
-            all.put(isExtended ? new byte[1] : new byte[0]).put((byte) value.length).put(value);
+            all.put(isExtended ? new byte[1] : new byte[0])
+                    .put((byte) value.length)
+                    .put(value);
         }
         return Arrays.copyOf(all.array(), all.position());
     }

@@ -514,8 +514,10 @@ class RouteFileTest {
         String attribute = attributes.endsWith("001c") ? attributes + "00".repeat(28) : attributes;
         RouteSet routes = read(
                 bytes(PEERS
-                        + record(2, "00000000" + "10" + "0a01" + "0002" + entry(0, "", attribute)
-                                + entry(1, "", HOP_192_0_2_2))
+                        + record(
+                                2,
+                                "00000000" + "10" + "0a01" + "0002" + entry(0, "", attribute)
+                                        + entry(1, "", HOP_192_0_2_2))
                         + record(8, "00000001" + "10" + "0a02" + "0001" + entry(0, "00000001", attribute))
                         + record(10, "00000002" + "20" + "20010db8" + "0001" + entry(0, "00000001", attribute))),
                 VIA,
@@ -539,8 +541,9 @@ class RouteFileTest {
                         + record(6, "00000001" + "000102" + "10" + "0a02" + entries)
                         + record(6, "00000002" + "000180" + "68" + "00".repeat(13) + entries)
                         + record(6, "00000003" + "000201" + "20" + "20010db8" + "0001" + entry(1, "", ""))
-                        + record(12, "00000004" + "000101" + "10" + "0a03" + "0001"
-                                + entry(0, "00000009", HOP_192_0_2_1))),
+                        + record(
+                                12,
+                                "00000004" + "000101" + "10" + "0a03" + "0001" + entry(0, "00000009", HOP_192_0_2_1))),
                 VIA,
                 -1);
 

@@ -83,8 +83,7 @@ public final class Publisher {
     }
 
     /** Returns the manifest of a jar for nodes whose {@code deploy.checkpoints} is this. */
-    public static Manifest describe(
-            Path jar, Description given, long maxUnpackedBytes, CheckpointPolicy checkpoints)
+    public static Manifest describe(Path jar, Description given, long maxUnpackedBytes, CheckpointPolicy checkpoints)
             throws CodeRefusedException {
         ServiceJar found = ServiceJar.inspect(jar, maxUnpackedBytes, checkpoints);
         String mainClass = given.mainClass == null ? found.mainClass() : given.mainClass;

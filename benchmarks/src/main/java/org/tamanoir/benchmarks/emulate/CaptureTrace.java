@@ -87,8 +87,8 @@ final class CaptureTrace extends Trace {
         }
         int link = header.getInt(16) & 0xFFFF;
         if (!isKnown(link)) {
-            throw fault("link type " + link
-                    + ": must be Ethernet (1), raw IP (101, 228, 229) or Linux cooked (113, 276)");
+            throw fault(
+                    "link type " + link + ": must be Ethernet (1), raw IP (101, 228, 229) or Linux cooked (113, 276)");
         }
         interfaces.add(new Interface(link, number == PCAP_NS ? 9 : 6, 0));
     }
@@ -168,7 +168,8 @@ final class CaptureTrace extends Trace {
                     return true;
                 } else if (type == SIMPLE_PACKET) {
                     begin();
-                    throw fault("it stands in a block of type " + type + ", without a time: write the file anew (editcap -F pcapng)");
+                    throw fault("it stands in a block of type " + type
+                            + ", without a time: write the file anew (editcap -F pcapng)");
                 }
             } catch (BufferUnderflowException | ArithmeticException e) {
                 throw fault("a block of type " + type + " does not hold what it has to say");

@@ -38,14 +38,18 @@ class CaptureFuzzTest {
             assertThat(trace.leftOut()).as("seed %d", seed).isEqualTo(leftOut);
 
             for (int i = 0; i < 20; i++) {
-                byte[] damaged = Arrays.copyOf(whole, random.nextInt(4) == 0 ? random.nextInt(whole.length) : whole.length);
+                byte[] damaged =
+                        Arrays.copyOf(whole, random.nextInt(4) == 0 ? random.nextInt(whole.length) : whole.length);
                 for (int change = random.nextInt(4); change > 0 && damaged.length > 0; change--) {
                     damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
                 }
                 try {
                     arrivals(new CaptureTrace(new ByteArrayInputStream(damaged), "fuzz"));
                 } catch (IOException e) {
-                    assertThat(e.getMessage()).as("seed %d", seed).startsWith("fuzz").doesNotContain("\n");
+                    assertThat(e.getMessage())
+                            .as("seed %d", seed)
+                            .startsWith("fuzz")
+                            .doesNotContain("\n");
                 }
             }
         }
@@ -89,7 +93,8 @@ class CaptureFuzzTest {
         ByteBuffer file = ByteBuffer.allocate(1 << 15).order(order(random));
         long us = random.nextInt(1000);
         for (int section = random.nextInt(2); section >= 0; section--) {
-            ByteBuffer head = room(file).putInt(0x1A2B3C4D).putInt(1 << (file.order() == ByteOrder.BIG_ENDIAN ? 16 : 0));
+            ByteBuffer head =
+                    room(file).putInt(0x1A2B3C4D).putInt(1 << (file.order() == ByteOrder.BIG_ENDIAN ? 16 : 0));
             block(file, 0x0A0D0D0A, written(head.putLong(-1)));
             int interfaces = 1 + random.nextInt(4);
             int[] links = new int[interfaces];
@@ -97,7 +102,10 @@ class CaptureFuzzTest {
             for (int i = 0; i < interfaces; i++) {
                 links[i] = LINKS[random.nextInt(LINKS.length)];
                 nanoseconds[i] = random.nextBoolean();
-                ByteBuffer body = room(file).putShort((short) links[i]).putShort((short) 0).putInt(0);
+                ByteBuffer body = room(file)
+                        .putShort((short) links[i])
+                        .putShort((short) 0)
+                        .putInt(0);
                 if (nanoseconds[i]) {
                     body.putShort((short) 9).putShort((short) 1).put((byte) 9).put(new byte[3]);
                 }
@@ -111,7 +119,10 @@ class CaptureFuzzTest {
                 boolean old = random.nextInt(4) == 0;
                 ByteBuffer body = room(file);
                 body = old ? body.putShort((short) by).putShort((short) 9) : body.putInt(by);
-                body.putInt((int) (units >>> 32)).putInt((int) units).putInt(frame.length).putInt(lastLength);
+                body.putInt((int) (units >>> 32))
+                        .putInt((int) units)
+                        .putInt(frame.length)
+                        .putInt(lastLength);
                 block(file, old ? 2 : 6, written(body.put(frame)));
                 if (random.nextInt(5) == 0) {
                     block(file, 5, new byte[random.nextInt(9)]);

@@ -191,7 +191,11 @@ class TraceTest {
         device(file, 220, 6);
         device(file, ETHERNET, 6);
         byte[] frame = ipv4(9, 0);
-        ByteBuffer body = room(file.order()).putShort((short) 1).putShort((short) 7).putInt(0).putInt(5);
+        ByteBuffer body = room(file.order())
+                .putShort((short) 1)
+                .putShort((short) 7)
+                .putInt(0)
+                .putInt(5);
         block(file, 2, bytes(body.putInt(frame.length).putInt(60).put(frame)));
         assertThat(read("old.pcapng", bytes(file))).containsExactly("0 60 0 ffff00000009 0 0");
     }

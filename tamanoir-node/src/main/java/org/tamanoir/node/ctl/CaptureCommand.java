@@ -60,7 +60,9 @@ public final class CaptureCommand implements Runnable {
                                 "application/vnd.tcpdump.pcap");
                 OutputStream out = OutputFile.open(file)) {
             long bytes = in.transferTo(out);
-            spec.commandLine().getErr().println(bytes + " bytes written to " + (OutputFile.isStandard(file) ? "standard output" : file));
+            spec.commandLine()
+                    .getErr()
+                    .println(bytes + " bytes written to " + (OutputFile.isStandard(file) ? "standard output" : file));
             spec.commandLine().getErr().flush();
         } catch (IOException e) {
             throw new CommandException(ExitCode.FAILED, "the capture ended: " + CommandException.line(e), e);

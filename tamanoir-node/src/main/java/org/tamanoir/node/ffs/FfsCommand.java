@@ -78,7 +78,10 @@ public final class FfsCommand implements Callable<Integer> {
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
     int convert(
             @Parameters(paramLabel = "FILE", description = "With FFS records, or *.json, *.cbor or *.xml.") Path file,
-            @Parameters(paramLabel = "OUTPUT", description = "*.ffs, *.json, *.cbor, *.xml or *.csv; - = standard output, as .json.") Path output,
+            @Parameters(
+                            paramLabel = "OUTPUT",
+                            description = "*.ffs, *.json, *.cbor, *.xml or *.csv; - = standard output, as .json.")
+                    Path output,
             @Option(names = "--stream") boolean stream,
             @Option(names = "--formats", paramLabel = "FILE") @Nullable Path formats,
             @Option(names = "--order", paramLabel = "ORDER") @Nullable String order,
@@ -92,8 +95,7 @@ public final class FfsCommand implements Callable<Integer> {
             if (formats != null) {
                 requireOther(output, formats);
             }
-            boolean replaces =
-                    !OutputFile.isStandard(output) && (!Files.exists(output) || Files.isRegularFile(output));
+            boolean replaces = !OutputFile.isStandard(output) && (!Files.exists(output) || Files.isRegularFile(output));
             Path whole = replaces && Files.exists(output) ? output.toRealPath() : output;
             Path part = replaces
                     ? whole.resolveSibling(

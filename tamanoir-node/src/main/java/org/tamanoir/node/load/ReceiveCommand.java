@@ -127,8 +127,8 @@ public final class ReceiveCommand implements Callable<Integer> {
         require(exitAfterStreams == null || exitAfterStreams > 0, "--exit-after-streams: 1 or more");
         require(maxConnections > 0, "--max-connections: 1 or more");
         // With payloads on standard output the report cannot stand there too.
-        boolean toStandardOutput = OutputFile.STANDARD.equals(file)
-                || recordFile != null && OutputFile.isStandard(recordFile);
+        boolean toStandardOutput =
+                OutputFile.STANDARD.equals(file) || recordFile != null && OutputFile.isStandard(recordFile);
         Output output = new Output(
                 toStandardOutput
                         ? spec.commandLine().getErr()

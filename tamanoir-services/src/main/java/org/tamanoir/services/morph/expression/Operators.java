@@ -74,8 +74,10 @@ final class Operators {
         all.addAll(CelFunctionBinding.fromOverloads(
                 Operator.IN.getFunction(),
                 CelFunctionBinding.from(
-                        "in_list", Object.class, List.class, (a, list) -> ((List<?>) list)
-                                .stream().anyMatch(each -> equal(a, each))),
+                        "in_list",
+                        Object.class,
+                        List.class,
+                        (a, list) -> ((List<?>) list).stream().anyMatch(each -> equal(a, each))),
                 CelFunctionBinding.from("in_map", Object.class, Map.class, (a, map) -> map.containsKey(a))));
         all.addAll(CelFunctionBinding.fromOverloads(
                 "int",
@@ -178,9 +180,7 @@ final class Operators {
         if (b instanceof Double y) {
             return y.isNaN()
                     ? Comparisons.UNORDERED
-                    : signed
-                            ? Numbers.compareIntDouble(a.longValue(), y)
-                            : Numbers.compareUintDouble(a.longValue(), y);
+                    : signed ? Numbers.compareIntDouble(a.longValue(), y) : Numbers.compareUintDouble(a.longValue(), y);
         }
         if (signed == b instanceof Long) {
             return signed
@@ -214,7 +214,8 @@ final class Operators {
         if (a instanceof Map<?, ?> x && b instanceof Map<?, ?> y) {
             return x.size() == y.size()
                     && x.entrySet().stream()
-                            .allMatch(each -> y.containsKey(each.getKey()) && equal(each.getValue(), y.get(each.getKey())));
+                            .allMatch(each ->
+                                    y.containsKey(each.getKey()) && equal(each.getValue(), y.get(each.getKey())));
         }
         return a == null ? b == null : a.equals(b);
     }

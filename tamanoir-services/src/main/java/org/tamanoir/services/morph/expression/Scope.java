@@ -47,7 +47,8 @@ final class Scope {
 
     /** Refuses what is known of the text alone. */
     static void require(String text, CelAbstractSyntaxTree tree, CelExpr expr) {
-        @Nullable String why = switch (expr.getKind()) {
+        @Nullable
+        String why = switch (expr.getKind()) {
             case STRUCT -> "structures are not made in expressions: give their fields to the handler project";
             case CALL -> {
                 String function = expr.call().function();

@@ -335,8 +335,8 @@ class ConformanceTest {
                         format,
                         Map.of("a", Map.of("x", Double.NaN, "u", most), "b", Map.of("x", Double.NaN, "u", most)))))
                 .isFalse();
-        assertThat(equal.test(Records.view(
-                        format, Map.of("a", Map.of("x", 1.0, "u", most), "b", Map.of("x", 1.0, "u", 1L)))))
+        assertThat(equal.test(
+                        Records.view(format, Map.of("a", Map.of("x", 1.0, "u", most), "b", Map.of("x", 1.0, "u", 1L)))))
                 .isFalse();
     }
 }

@@ -29,10 +29,27 @@ class ExpressionOracleTest {
     private static final BigInteger TWO_63 = BigInteger.ONE.shiftLeft(63);
     private static final BigInteger TWO_64 = BigInteger.ONE.shiftLeft(64);
     private static final String[] ORDERS = {"<", "<=", ">", ">=", "==", "!="};
-    private static final String[] TEXTS = {"", "a", "A", "ab", "12", "-7", "+5", "9223372036854775808", "\uFFFF", "😀", "é", "1e3"};
+    private static final String[] TEXTS = {
+        "", "a", "A", "ab", "12", "-7", "+5", "9223372036854775808", "\uFFFF", "😀", "é", "1e3"
+    };
     private static final double[] DOUBLES = {
-        0, -0.0, 1, -1, 0.5, -0.5, 0x1p53, 0x1p53 + 2, 0x1p63, -0x1p63, 0x1p64, 0x1.fffffffffffffp62, 1e300, Double.MIN_VALUE,
-        Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY
+        0,
+        -0.0,
+        1,
+        -1,
+        0.5,
+        -0.5,
+        0x1p53,
+        0x1p53 + 2,
+        0x1p63,
+        -0x1p63,
+        0x1p64,
+        0x1.fffffffffffffp62,
+        1e300,
+        Double.MIN_VALUE,
+        Double.NaN,
+        Double.POSITIVE_INFINITY,
+        Double.NEGATIVE_INFINITY
     };
 
     private static final Format FORMAT = Format.builder(Layout.X86_64)
@@ -149,7 +166,11 @@ class ExpressionOracleTest {
 
     private BigInteger unsigned() {
         BigInteger[] edges = {
-            BigInteger.ZERO, BigInteger.ONE, BigInteger.ONE.shiftLeft(53).add(BigInteger.ONE), TWO_63.subtract(BigInteger.ONE), TWO_63,
+            BigInteger.ZERO,
+            BigInteger.ONE,
+            BigInteger.ONE.shiftLeft(53).add(BigInteger.ONE),
+            TWO_63.subtract(BigInteger.ONE),
+            TWO_63,
             TWO_64.subtract(BigInteger.ONE)
         };
         return edges[random.nextInt(edges.length)];
@@ -211,15 +232,21 @@ class ExpressionOracleTest {
             }
             case 5 -> {
                 Node a = floating(d);
-                yield new Node("int(" + a.text + ")", () -> within(truncated(a.floating()), TWO_63.negate().add(BigInteger.ONE), TWO_63));
+                yield new Node(
+                        "int(" + a.text + ")",
+                        () -> within(truncated(a.floating()), TWO_63.negate().add(BigInteger.ONE), TWO_63));
             }
             case 6 -> {
                 Node a = text(d);
-                yield new Node("int(" + a.text + ")", () -> within(parsed(a.string(), "[+-]?[0-9]+"), TWO_63.negate(), TWO_63));
+                yield new Node(
+                        "int(" + a.text + ")",
+                        () -> within(parsed(a.string(), "[+-]?[0-9]+"), TWO_63.negate(), TWO_63));
             }
             case 7 -> {
                 Node a = text(d);
-                yield new Node("size(" + a.text + ")", () -> BigInteger.valueOf(a.string().codePoints().count()));
+                yield new Node(
+                        "size(" + a.text + ")",
+                        () -> BigInteger.valueOf(a.string().codePoints().count()));
             }
             case 8 -> {
                 Node a = whole(0);
@@ -411,9 +438,7 @@ class ExpressionOracleTest {
 
     private Node bool(int depth) {
         if (depth == 0) {
-            return random.nextBoolean()
-                    ? new Node("p", () -> fields.get("p").equals(1))
-                    : new Node("true", () -> true);
+            return random.nextBoolean() ? new Node("p", () -> fields.get("p").equals(1)) : new Node("true", () -> true);
         }
         int d = depth - 1;
         return switch (random.nextInt(14)) {
@@ -460,12 +485,10 @@ class ExpressionOracleTest {
             }
             case 8 -> {
                 Node a = floating(d);
-                yield new Node(
-                        "(" + a.text + " in ld)",
-                        () -> {
-                            double x = a.floating();
-                            return doubles().stream().anyMatch(each -> each == x);
-                        });
+                yield new Node("(" + a.text + " in ld)", () -> {
+                    double x = a.floating();
+                    return doubles().stream().anyMatch(each -> each == x);
+                });
             }
             case 9 -> {
                 Node a = floating(d);
@@ -480,10 +503,15 @@ class ExpressionOracleTest {
             case 10 -> {
                 Node a = floating(0);
                 Node b = whole(0);
-                yield new Node("([" + a.text + "] == [d] && [" + b.text + "] != [i])", () ->
-                        joined(false, List.of(
-                                new Node("", () -> a.floating() == (Double) fields.get("d")),
-                                new Node("", () -> !b.whole().equals(BigInteger.valueOf((Long) fields.get("i")))))));
+                yield new Node(
+                        "([" + a.text + "] == [d] && [" + b.text + "] != [i])",
+                        () -> joined(
+                                false,
+                                List.of(
+                                        new Node("", () -> a.floating() == (Double) fields.get("d")),
+                                        new Node(
+                                                "",
+                                                () -> !b.whole().equals(BigInteger.valueOf((Long) fields.get("i")))))));
             }
             case 11 -> {
                 Node bound = number(0);
@@ -491,11 +519,13 @@ class ExpressionOracleTest {
                 String name = "e" + variables++;
                 String operator = ORDERS[random.nextInt(4)];
                 yield new Node(
-                        "li." + (all ? "all(" : "exists(") + name + ", " + name + " " + operator + " " + bound.text + ")",
+                        "li." + (all ? "all(" : "exists(") + name + ", " + name + " " + operator + " " + bound.text
+                                + ")",
                         () -> joined(
                                 !all,
                                 wholes().stream()
-                                        .map(each -> new Node("", () -> holds(operator, compare(each, bound.value.get()))))
+                                        .map(each ->
+                                                new Node("", () -> holds(operator, compare(each, bound.value.get()))))
                                         .toList()));
             }
             case 12 -> {
@@ -529,7 +559,8 @@ class ExpressionOracleTest {
     }
 
     private List<BigInteger> wholes() {
-        return ((List<?>) fields.get("li")).stream().map(each -> BigInteger.valueOf((Long) each)).toList();
+        return ((List<?>) fields.get("li"))
+                .stream().map(each -> BigInteger.valueOf((Long) each)).toList();
     }
 
     private List<Double> doubles() {
