@@ -107,13 +107,11 @@ final class Operators {
 
     /** Returns the time between two, which CEL bounds by 64 bits of nanoseconds: 292 years. */
     private static Duration between(Instant later, Instant earlier) {
-        Duration between = Duration.between(earlier, later);
         try {
-            between.toNanos();
+            return Duration.ofNanos(Duration.between(earlier, later).toNanos());
         } catch (ArithmeticException e) {
             throw EvaluationException.OVERFLOW;
         }
-        return between;
     }
 
     private static ImmutableSet<CelFunctionBinding> order(String name, Operator operator) {
