@@ -73,6 +73,7 @@ public final class ServiceHealth {
     private Instant quarantineEnd = Instant.EPOCH;
     private String quarantineReason = "";
     private Duration lastQuarantine = Duration.ZERO;
+    private String fault = "";
 
     /** Makes the health of a service without limits. */
     public ServiceHealth() {
@@ -130,6 +131,23 @@ public final class ServiceHealth {
     /** Returns why it is, or was last, in quarantine; empty when it never was. */
     public synchronized String quarantineReason() {
         return quarantineReason;
+    }
+
+    /**
+     * Notes how an instance has begun.
+     *
+     * @param how in one line, why it did not; empty if it did
+     * @return whether that differs from the instance before
+     */
+    public synchronized boolean began(String how) {
+        boolean isNews = !how.equals(fault);
+        fault = how;
+        return isNews;
+    }
+
+    /** Returns in one line why the last instance did not begin; empty if it did, or there was none. */
+    public synchronized String fault() {
+        return fault;
     }
 
     /** Puts the service into quarantine: its packets follow its failure policy unprocessed until the time is over. */

@@ -20,6 +20,7 @@ import org.tamanoir.preemption.ProofEffort;
 import org.tamanoir.preemption.UnfitClassException;
 import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.ControlledBy;
+import org.tamanoir.service.DeclaredSettings;
 import org.tamanoir.service.FanOut;
 import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.Service;
@@ -118,7 +119,7 @@ public final class LoadedService implements AutoCloseable {
                     loader,
                     maker(label, () -> ServiceFactory.of(type)),
                     controls(label, type, says.value(ControlledBy.class)),
-                    traits(label, says));
+                    traits(label, says, settings(label, type, new SettingsReader(jar, loader))));
         } catch (ClassNotFoundException e) {
             throw notAService(label, "its jar lacks the main class " + mainClass);
         } catch (UnfitClassException e) {
@@ -150,10 +151,20 @@ public final class LoadedService implements AutoCloseable {
         }
     }
 
-    private static ServiceTraits traits(String label, ClassAnnotations says) throws CodeRefusedException {
+    private static DeclaredSettings settings(String label, Class<?> type, SettingsReader reader)
+            throws CodeRefusedException, UnfitClassException {
+        try {
+            return DeclaredSettings.of(type, reader);
+        } catch (IllegalArgumentException e) {
+            throw notAService(label, OneLine.of(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private static ServiceTraits traits(String label, ClassAnnotations says, DeclaredSettings settings)
+            throws CodeRefusedException {
         SizeEffect sizes = sizes(label, says.value(ChangesSize.class));
         Duration patience = says.has(FanOut.class) ? patience(label, says.element(FanOut.class, "patienceMs")) : null;
-        return maker(label, () -> new ServiceTraits(sizes, says.has(PerPacket.class), patience));
+        return maker(label, () -> new ServiceTraits(sizes, says.has(PerPacket.class), patience, settings));
     }
 
     private static Duration patience(String label, @Nullable Object ms) throws CodeRefusedException {

@@ -30,6 +30,7 @@ import org.tamanoir.format.FormatSource;
 import org.tamanoir.service.ControlHost;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceControl;
+import org.tamanoir.service.StreamInfo;
 import org.tamanoir.supervision.ForeignFailure;
 
 /**
@@ -82,6 +83,41 @@ final class Controls {
         } catch (IllegalArgumentException | IllegalStateException e) {
             definition.control().close();
             throw new IllegalArgumentException("service " + definition.label() + ": " + e.getMessage());
+        }
+    }
+
+    /**
+     * Tries whether a service takes its settings, with its control open: over UDP, and where it does not over TCP.
+     *
+     * @throws IllegalArgumentException why it does not, as {@link #open} does
+     */
+    void tryOut(ServiceDefinition definition) {
+        try {
+            tryOut(definition, StreamInfo.Transport.UDP);
+        } catch (IllegalArgumentException refused) {
+            try {
+                tryOut(definition, StreamInfo.Transport.TCP);
+            } catch (IllegalArgumentException again) {
+                throw refused;
+            }
+        }
+    }
+
+    private void tryOut(ServiceDefinition definition, StreamInfo.Transport transport) {
+        try {
+            bounded(context.config().makeTimeout(), () -> {
+                Throwable failure = new ServiceTrial(context, definition, transport).outcome();
+                if (failure instanceof Exception thrown) {
+                    throw thrown;
+                }
+                if (failure instanceof Error error) {
+                    throw error;
+                }
+                return true;
+            });
+        } catch (IllegalArgumentException | IllegalStateException e) {
+            throw new IllegalArgumentException(
+                    "service " + definition.label() + ": tried with its settings, init failed: " + e.getMessage());
         }
     }
 

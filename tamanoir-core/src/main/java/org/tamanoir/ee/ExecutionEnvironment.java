@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -98,6 +99,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     final TcpStreams streams;
     private final Traffic receptionTraffic;
     private final TraceEntry tracing;
+    private volatile Predicate<ServiceDefinition> tried = definition -> false;
     private volatile Duration stuckTimeout = Duration.ofSeconds(30);
     private @Nullable Watchdog<Instance> watchdog;
     private final List<InetSocketAddress> tcpAddresses = new ArrayList<>();
@@ -207,6 +209,14 @@ public final class ExecutionEnvironment implements AutoCloseable {
     }
 
     /**
+     * Has an instance of each of these services initialised and closed when it is defined, which refuses those that do not
+     * take their settings. Before {@link #start} and {@link #define}.
+     */
+    public void tryOut(Predicate<ServiceDefinition> services) {
+        tried = services;
+    }
+
+    /**
      * Makes the control of a service, before it stands in the catalog; those that stand there are made by {@link #start}.
      * Waits, bounded.
      *
@@ -214,6 +224,14 @@ public final class ExecutionEnvironment implements AutoCloseable {
      */
     public void define(ServiceDefinition definition) {
         controls.open(definition);
+        if (tried.test(definition)) {
+            try {
+                controls.tryOut(definition);
+            } catch (IllegalArgumentException e) {
+                controls.close(definition);
+                throw e;
+            }
+        }
     }
 
     /** Closes the control of a service that was {@link #define}d, when it has been {@link #retire}d. Waits, bounded. */
@@ -509,7 +527,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
         List<String> refused = new ArrayList<>();
         for (ServiceDefinition definition : context.services().all()) {
             try {
-                controls.open(definition);
+                define(definition);
             } catch (IllegalArgumentException e) {
                 refused.add(String.valueOf(e.getMessage()));
             }

@@ -11,6 +11,7 @@ import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.qdisc.PreProcessing;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.supervision.Incidents;
 import org.tamanoir.supervision.InstanceFactory;
 import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
@@ -185,7 +186,7 @@ final class PacketWorkers implements UdpTaker {
         }
         forsake(DropReason.NO_INSTANCE);
         if (fault != null) {
-            context.incidents().failed(definition, "its constructor", fault, "one worker less");
+            context.incidents().failed(definition, Incidents.CONSTRUCTOR, fault, "one worker less");
         }
     }
 

@@ -187,7 +187,10 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         supervision.enter();
         takeRank();
         Checkpoint.keep(this);
-        initialised = guard("init", () -> service.init(definition.config()));
+        initialised = guard(Incidents.INIT, () -> service.init(definition.config()));
+        if (initialised) {
+            health.began("");
+        }
         levels.begin(initialised);
     }
 

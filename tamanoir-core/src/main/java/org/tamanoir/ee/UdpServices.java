@@ -29,6 +29,7 @@ import org.tamanoir.routing.Addresses;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.supervision.Incidents;
 import org.tamanoir.supervision.InstanceFactory;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.UdpPort;
@@ -325,7 +326,7 @@ final class UdpServices implements UdpIntake {
         } finally {
             dismissUnlessAttached(service);
             if (failure != null) { // Last: its text is a service's, and may throw; packets must not wait for ever then.
-                context.incidents().failed(definition, "its constructor", failure, "packet dropped");
+                context.incidents().failed(definition, Incidents.CONSTRUCTOR, failure, "packet dropped");
             }
         }
     }
@@ -490,7 +491,7 @@ final class UdpServices implements UdpIntake {
         if (known != null) {
             known.placeAgain(); // A packet has come meanwhile.
         } else if (failure != null) {
-            context.incidents().failed(definition, "its constructor", failure, "not placed");
+            context.incidents().failed(definition, Incidents.CONSTRUCTOR, failure, "not placed");
             definition.placement().failed(definition.label(), "its constructor failed: " + failure);
         } else if (service != null && !offers(definition, service)) {
             definition.placement().failed(definition.label(), NOT_OFFERED);

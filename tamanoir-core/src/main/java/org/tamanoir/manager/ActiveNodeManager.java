@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -105,6 +106,20 @@ public final class ActiveNodeManager implements AutoCloseable {
     /** Returns all versions of all services, by name and version. */
     public List<ServiceStatus> services() {
         return statuses.all();
+    }
+
+    /** Has {@link #services} show those too that the configuration names, with what names each, and the node does not have. */
+    public void wanted(Supplier<Map<String, String>> names) {
+        statuses.wanted(names);
+    }
+
+    /** Tells of each service that the configuration names and the node does not have: once, when the node has started. */
+    public void reportMissing() {
+        statuses.missing().forEach((name, who) -> {
+            String line = "the node does not have service " + name + ", which " + who + " names";
+            LOG.warn("{}", line);
+            events.add("missing", line, Map.of("service", name));
+        });
     }
 
     /** Returns the services that streams can get now: those of {@link #services} but what only ends, without counts. */
@@ -233,12 +248,18 @@ public final class ActiveNodeManager implements AutoCloseable {
         return done;
     }
 
-    private Map<String, Object> ask(String service, Function<ServiceControl, Map<String, Object>> question)
-            throws ManagerException {
+    /** Returns the service that streams get by a bare name, or by {@code name:version}. */
+    public ServiceDefinition definition(String service) throws ManagerException {
         ServiceDefinition definition = catalog.find(key(service));
         if (definition == null) {
             throw new ManagerException(Kind.NOT_FOUND, service + " is not on this node; 'services' lists what is");
         }
+        return definition;
+    }
+
+    private Map<String, Object> ask(String service, Function<ServiceControl, Map<String, Object>> question)
+            throws ManagerException {
+        ServiceDefinition definition = definition(service);
         if (definition.control().get() == null) {
             throw new ManagerException(
                     Kind.CONFLICT,

@@ -27,6 +27,7 @@ import org.tamanoir.deploy.CodeRefusedException;
 import org.tamanoir.deploy.CodeSearch;
 import org.tamanoir.deploy.CodeUnavailableException;
 import org.tamanoir.deploy.LoadedService;
+import org.tamanoir.deploy.OneLine;
 import org.tamanoir.deploy.Refusal;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.ServiceLimits;
@@ -34,6 +35,7 @@ import org.tamanoir.deploy.ServicePackage;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.nodeos.Level;
+import org.tamanoir.service.ServiceConfig;
 
 /**
  * The versions of services that are loaded: puts them into the catalog, takes them out, sees that they unload.
@@ -238,12 +240,39 @@ final class Deployer {
                 settings.dispatch(),
                 loaded.traits());
         try {
+            requireSettings(definition, settings.config());
             environment.define(definition);
         } catch (IllegalArgumentException e) {
             loaded.close();
             throw new CodeRefusedException(Refusal.NOT_A_SERVICE, String.valueOf(e.getMessage()));
         }
         return new DeployedVersion(id, loaded, definition);
+    }
+
+    /** @throws IllegalArgumentException in one line, if they are not what the service declares */
+    private static void requireSettings(ServiceDefinition definition, ServiceConfig given) {
+        List<String> problems = definition.traits().settings().problems(given);
+        if (!problems.isEmpty()) {
+            throw new IllegalArgumentException("service " + definition.label() + ": config: "
+                    + OneLine.of(String.join("; ", problems)) + "; correct it under services, and reload");
+        }
+    }
+
+    /** Returns which deployed versions do not take the settings that the configuration has for them now, a line each. */
+    List<String> misfits() {
+        List<String> misfits = new ArrayList<>();
+        for (DeployedVersion version : all()) {
+            ServiceDefinition definition = version.definition();
+            try {
+                if (definition != null) {
+                    requireSettings(
+                            definition, from.settings().apply(version.id).config());
+                }
+            } catch (IllegalArgumentException e) {
+                misfits.add(String.valueOf(e.getMessage()));
+            }
+        }
+        return misfits;
     }
 
     void tell(String kind, DeployedVersion service, String what, String detail, String value) {

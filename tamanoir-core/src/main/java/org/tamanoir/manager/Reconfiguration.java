@@ -85,6 +85,9 @@ final class Reconfiguration {
                 }
             }
         }
+        if (deployer != null) {
+            refused.addAll(deployer.misfits());
+        }
         if (!refused.isEmpty()) {
             throw new ManagerException(Kind.INVALID, String.join("\n", refused));
         }

@@ -27,7 +27,8 @@ import org.tamanoir.traffic.TrafficSnapshot;
  * @param traffic what crossed all its instances, those that ended included; null when it unloads
  * @param counters its own, summed over the instances that run
  * @param dropReasons its own reasons for drops, likewise
- * @param health failures, quarantine, processor time, allocation
+ * @param health failures, quarantine, processor time, allocation; its fault says why it is {@link State#FAILED} or {@link
+ *     State#MISSING}
  * @param placement where its UDP packets are handled
  * @param below what levels below the JVM did with them, summed over the instances that run; not in {@code traffic}, but
  *     for packets that went up
@@ -57,11 +58,15 @@ public record ServiceStatus(
     public enum State {
         /** New streams get it. */
         RUNNING,
+        /** An instance was to begin last and did not: its constructor or {@code init} failed. */
+        FAILED,
         /** It failed too often, and is not run for a while. */
         QUARANTINED,
         /** No new streams get it; those that run it finish. */
         DRAINING,
         /** It was removed, and its classes are still in memory. */
-        UNLOADING
+        UNLOADING,
+        /** The configuration names it, and the node does not have it. */
+        MISSING
     }
 }

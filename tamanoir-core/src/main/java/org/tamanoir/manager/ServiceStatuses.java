@@ -8,11 +8,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.InstanceStatus;
+import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.manager.ServiceStatus.State;
@@ -32,12 +35,25 @@ final class ServiceStatuses {
     private final ExecutionEnvironment environment;
     private final ServiceCatalog catalog;
     private final @Nullable Deployer deployer;
+    private volatile Supplier<Map<String, String>> wanted = Map::of;
 
     /** Reads the state of services. @param deployer null = only services of the class path */
     ServiceStatuses(ExecutionEnvironment environment, ServiceCatalog catalog, @Nullable Deployer deployer) {
         this.environment = environment;
         this.catalog = catalog;
         this.deployer = deployer;
+    }
+
+    /** Has those shown too that somebody wants, by their names, with who does, and the node does not have. */
+    void wanted(Supplier<Map<String, String>> names) {
+        wanted = names;
+    }
+
+    /** Returns the services that somebody wants and the node does not have, with who does. */
+    Map<String, String> missing() {
+        Map<String, String> missing = new TreeMap<>(wanted.get());
+        missing.keySet().removeIf(name -> catalog.find(ServiceKey.of(name)) != null);
+        return missing;
     }
 
     /** Returns all versions of all services, by name and version. */
@@ -55,6 +71,7 @@ final class ServiceStatuses {
         if (deployer != null) {
             deployer.leaving().forEach(service -> all.add(of(service)));
         }
+        missing().forEach((name, who) -> all.add(missing(name, who)));
         all.sort(Comparator.comparing(ServiceStatus::name)
                 .thenComparing(
                         ServiceStatus::version,
@@ -67,7 +84,7 @@ final class ServiceStatuses {
         return new ServiceStatus(
                 definition.name(),
                 "",
-                definition.health().quarantinedUntil() == null ? State.RUNNING : State.QUARANTINED,
+                state(definition.health()),
                 isCurrent(definition),
                 "class path",
                 null,
@@ -129,7 +146,40 @@ final class ServiceStatuses {
         if (service.leaving) {
             return State.DRAINING;
         }
-        return service.life.quarantinedUntil() == null ? State.RUNNING : State.QUARANTINED;
+        return state(service.life);
+    }
+
+    private static State state(ServiceHealth health) {
+        if (health.quarantinedUntil() != null) {
+            return State.QUARANTINED;
+        }
+        return health.fault().isEmpty() ? State.RUNNING : State.FAILED;
+    }
+
+    private static ServiceStatus missing(String label, String who) {
+        int colon = label.indexOf(':');
+        ServiceHealth health = new ServiceHealth();
+        health.began("the node does not have it, and " + who + " names it: deploy it, or correct the name");
+        return new ServiceStatus(
+                colon < 0 ? label : label.substring(0, colon),
+                colon < 0 ? "" : label.substring(colon + 1),
+                State.MISSING,
+                false,
+                "nowhere",
+                null,
+                null,
+                null,
+                0,
+                false,
+                false,
+                SizeEffect.KEEPS,
+                NOTHING,
+                Map.of(),
+                Map.of(),
+                health,
+                new Placement().status(),
+                LevelCounters.ZERO,
+                List.of());
     }
 
     private boolean isCurrent(@Nullable ServiceDefinition definition) {

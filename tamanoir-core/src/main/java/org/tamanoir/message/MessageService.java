@@ -10,6 +10,7 @@ import org.tamanoir.service.Allowance;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.Verdict;
 
@@ -38,6 +39,7 @@ import org.tamanoir.service.Verdict;
  *
  * <p>Thread contract: as {@link Service}.
  */
+@Settings(of = MessageSettings.class)
 public abstract class MessageService extends Service implements MessageHandler {
     private MessageSettings settings = MessageSettings.of(ServiceConfig.EMPTY);
     private @Nullable MessagePath path;

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
 import org.tamanoir.service.StreamInfo.Transport;
 
 /**
@@ -24,6 +25,94 @@ import org.tamanoir.service.StreamInfo.Transport;
  * @param holdNs that a packet waits for a format
  * @param introduced formats that packets of one source may introduce
  */
+@Setting(
+        name = "other",
+        kind = Setting.Kind.CHOICE,
+        standard = "pass",
+        choices = {"pass", "drop"},
+        text = "for packets that are no messages, and messages whose format the handler does not take")
+@Setting(
+        name = "strays",
+        kind = Setting.Kind.CHOICE,
+        standard = "drop",
+        choices = {"pass", "drop"},
+        text = "for packets with the numbers of a stream that no beginning of a message stands before")
+@Setting(
+        name = "failure",
+        kind = Setting.Kind.CHOICE,
+        standard = "drop",
+        choices = {"pass", "drop"},
+        text = "for messages whose format nobody has, and those at which the handler throws")
+@Setting(
+        name = "message-bytes",
+        kind = Setting.Kind.NUMBER,
+        standard = "1048576",
+        min = 64,
+        max = 64 << 20,
+        text = "of a record, header included")
+@Setting(
+        name = "packet-bytes",
+        kind = Setting.Kind.NUMBER,
+        standard = "0",
+        min = 0,
+        max = 65_535,
+        text = "of packets that are made, header included; 0 = what the transport takes")
+@Setting(
+        name = "reassembly-bytes",
+        kind = Setting.Kind.NUMBER,
+        standard = "8388608",
+        min = 4_096,
+        max = 1 << 30,
+        text = "of messages that are being put together, and of packets that came before their beginning")
+@Setting(
+        name = "reassembly-messages",
+        kind = Setting.Kind.NUMBER,
+        standard = "256",
+        min = 1,
+        max = 4_096,
+        text = "that are being put together")
+@Setting(
+        name = "reassembly-time",
+        kind = Setting.Kind.NUMBER,
+        standard = "2000",
+        min = 1,
+        max = 300_000,
+        text = "ms in which all packets of a message have to come")
+@Setting(
+        name = "hold-bytes",
+        kind = Setting.Kind.NUMBER,
+        standard = "4194304",
+        min = 0,
+        max = 1 << 30,
+        text = "of packets that wait for formats")
+@Setting(
+        name = "hold-packets",
+        kind = Setting.Kind.NUMBER,
+        standard = "4096",
+        min = 0,
+        max = 1 << 20,
+        text = "that wait for formats")
+@Setting(
+        name = "hold-formats",
+        kind = Setting.Kind.NUMBER,
+        standard = "64",
+        min = 0,
+        max = 4_096,
+        text = "that are being asked for")
+@Setting(
+        name = "hold-time",
+        kind = Setting.Kind.NUMBER,
+        standard = "10000",
+        min = 1,
+        max = 300_000,
+        text = "ms that a packet waits for a format")
+@Setting(
+        name = "introduced-formats",
+        kind = Setting.Kind.NUMBER,
+        standard = "64",
+        min = 0,
+        max = 65_536,
+        text = "that packets of one source may introduce")
 record MessageSettings(
         Policy other,
         Policy strays,

@@ -1,7 +1,10 @@
 package org.tamanoir.preemption;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.AnnotationVisitor;
 import org.objectweb.asm.ClassReader;
@@ -21,7 +24,8 @@ import org.objectweb.asm.TypePath;
  * <p>Thread contract: any thread; immutable.
  *
  * @param elements of each annotation that reflection would see, by the annotation's descriptor and the element's name:
- *     a {@link Type}, a {@link Constant}, a boxed number, a text, or what is none of these
+ *     a {@link Type}, a {@link Constant}, a boxed number, a text, the elements of an annotation by name, or an array's
+ *     values as a list, but numbers as an array
  */
 public record ClassAnnotations(Map<String, Map<String, Object>> elements) {
     /** Annotations and arrays within each other. Compilers of Java nest what programmers write. */
@@ -55,7 +59,12 @@ public record ClassAnnotations(Map<String, Map<String, Object>> elements) {
 
     /** Returns what the class gives to an element of an annotation, of whatever type; null if nothing. */
     public @Nullable Object element(Class<?> annotation, String name) {
-        return elements.getOrDefault(Type.getDescriptor(annotation), Map.of()).get(name);
+        return all(annotation).get(name);
+    }
+
+    /** Returns all that the class gives to an annotation's elements, by their names; empty without that annotation, too. */
+    public Map<String, Object> all(Class<?> annotation) {
+        return elements.getOrDefault(Type.getDescriptor(annotation), Map.of());
     }
 
     /**
@@ -66,7 +75,11 @@ public record ClassAnnotations(Map<String, Map<String, Object>> elements) {
         if (!has(annotation)) {
             return null;
         }
-        Object value = element(annotation, "value");
+        return named(element(annotation, "value"));
+    }
+
+    /** Returns the name of the class, or the constant, that an element's value is; empty if it is neither. */
+    public static String named(@Nullable Object value) {
         return value instanceof Type type
                 ? type.getClassName()
                 : value instanceof Constant constant ? constant.name : "";
@@ -74,7 +87,7 @@ public record ClassAnnotations(Map<String, Map<String, Object>> elements) {
 
     /** Goes into annotations and arrays, as deep as they may be. */
     private static class Depth extends AnnotationVisitor {
-        private final int depth;
+        final int depth;
 
         Depth(int depth) {
             super(Opcodes.ASM9);
@@ -95,37 +108,37 @@ public record ClassAnnotations(Map<String, Map<String, Object>> elements) {
         }
     }
 
-    private static final class Elements extends Depth {
-        private final Map<String, Object> elements;
+    /** Keeps what an annotation or an array has: of an array each value, under no name. */
+    private static final class Kept extends Depth {
+        private final BiConsumer<@Nullable String, Object> keep;
 
-        Elements(Map<String, Object> elements) {
-            super(0);
-            this.elements = elements;
+        Kept(int depth, BiConsumer<@Nullable String, Object> keep) {
+            super(depth);
+            this.keep = keep;
         }
 
         @Override
-        public void visit(String name, Object value) {
-            elements.put(name, value);
+        public void visit(@Nullable String name, Object value) {
+            keep.accept(name, value);
         }
 
         @Override
-        public void visitEnum(String name, String enumDescriptor, String constant) {
-            elements.put(name, new Constant(constant));
+        public void visitEnum(@Nullable String name, String enumDescriptor, String constant) {
+            keep.accept(name, new Constant(constant));
         }
 
         @Override
-        public AnnotationVisitor visitAnnotation(String name, String descriptor) {
-            return nested(name, super.visitAnnotation(name, descriptor));
+        public AnnotationVisitor visitAnnotation(@Nullable String name, String descriptor) {
+            Map<String, Object> elements = new HashMap<>();
+            keep.accept(name, elements);
+            return new Kept(depth + 1, elements::put);
         }
 
         @Override
-        public AnnotationVisitor visitArray(String name) {
-            return nested(name, super.visitArray(name));
-        }
-
-        private AnnotationVisitor nested(String name, AnnotationVisitor visitor) {
-            elements.put(name, visitor); // Neither has a value that is asked for.
-            return visitor;
+        public AnnotationVisitor visitArray(@Nullable String name) {
+            List<Object> values = new ArrayList<>();
+            keep.accept(name, values);
+            return new Kept(depth + 1, (none, value) -> values.add(value));
         }
     }
 
@@ -144,7 +157,7 @@ public record ClassAnnotations(Map<String, Map<String, Object>> elements) {
             }
             Map<String, Object> given = new HashMap<>();
             elements.put(descriptor, given);
-            return new Elements(given);
+            return new Kept(0, given::put);
         }
 
         @Override

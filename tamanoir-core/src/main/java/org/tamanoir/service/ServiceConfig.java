@@ -1,9 +1,11 @@
 package org.tamanoir.service;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 
 /**
  * A service's settings: the {@code config} mapping of the node's configuration file, as text. Immutable.
@@ -13,6 +15,8 @@ import java.util.TreeSet;
 public final class ServiceConfig {
     /** No settings: all defaults. */
     public static final ServiceConfig EMPTY = new ServiceConfig(Map.of());
+
+    private static final Pattern DECIMAL = Pattern.compile("-?[0-9]{1,20}(\\.[0-9]{1,20})?");
 
     private final Map<String, String> values;
 
@@ -43,6 +47,20 @@ public final class ServiceConfig {
         throw new IllegalArgumentException(key + ": " + text + " must be a whole number from " + min + " to " + max);
     }
 
+    /** A number from {@code min} to {@code max}, in digits with or without a point, as in {@code 0.5}. */
+    public double decimal(String key, double defaultValue, long min, long max) {
+        String text = values.get(key);
+        if (text == null) {
+            return defaultValue;
+        }
+        double number = DECIMAL.matcher(text).matches() ? Double.parseDouble(text) : Double.NaN;
+        if (number >= min && number <= max) {
+            return number;
+        }
+        throw new IllegalArgumentException(
+                key + ": " + text + " must be a number from " + min + " to " + max + ", as in 0.5");
+    }
+
     /** {@code true} or {@code false}. */
     public boolean flag(String key, boolean defaultValue) {
         return switch (values.getOrDefault(key, Boolean.toString(defaultValue))) {
@@ -71,7 +89,8 @@ public final class ServiceConfig {
             }
             choices.add(name);
         }
-        throw new IllegalArgumentException(key + ": " + text + " must be one of " + String.join(", ", choices));
+        throw new IllegalArgumentException(
+                key + ": " + text + " must be one of " + String.join(", ", choices) + Suggestion.of(text, choices));
     }
 
     /**
@@ -83,10 +102,14 @@ public final class ServiceConfig {
         Set<String> known = new TreeSet<>(Set.of(keys));
         for (String key : values.keySet()) {
             if (!known.contains(key)) {
-                throw new IllegalArgumentException(
-                        key + ": no such setting; known: " + (known.isEmpty() ? "none" : String.join(", ", known)));
+                throw new IllegalArgumentException(unknown(key, known));
             }
         }
+    }
+
+    static String unknown(String key, Collection<String> known) {
+        return key + ": no such setting; known: " + (known.isEmpty() ? "none" : String.join(", ", known))
+                + Suggestion.of(key, known);
     }
 
     /** All settings as given. */

@@ -11,11 +11,17 @@ import org.jspecify.annotations.Nullable;
  * @param perPacket whether several instances may have its UDP packets
  * @param patience how long the next hops of a stream wait for one of them, which is let go alone then; null if the loss
  *     of one is the end of the stream
+ * @param settings that it takes
  */
 public record ServiceTraits(
-        SizeEffect sizes, boolean perPacket, @Nullable Duration patience) {
+        SizeEffect sizes, boolean perPacket, @Nullable Duration patience, DeclaredSettings settings) {
     /** A class without annotations. */
-    public static final ServiceTraits NONE = new ServiceTraits(SizeEffect.KEEPS, false, null);
+    public static final ServiceTraits NONE = new ServiceTraits(SizeEffect.KEEPS, false, null, DeclaredSettings.ANY);
+
+    /** Makes those of a class that declares no settings. */
+    public ServiceTraits(SizeEffect sizes, boolean perPacket, @Nullable Duration patience) {
+        this(sizes, perPacket, patience, DeclaredSettings.ANY);
+    }
 
     /** Throws {@link IllegalArgumentException} for a patience below a millisecond. */
     public ServiceTraits {
@@ -35,6 +41,7 @@ public record ServiceTraits(
         return new ServiceTraits(
                 SizeEffect.of(service),
                 service.isAnnotationPresent(PerPacket.class),
-                fanOut == null ? null : Duration.ofMillis(fanOut.patienceMs()));
+                fanOut == null ? null : Duration.ofMillis(fanOut.patienceMs()),
+                DeclaredSettings.of(service));
     }
 }

@@ -10,6 +10,8 @@ import org.tamanoir.catalog.ServiceDefinition;
 public record Incident(Kind kind, ServiceDefinition service, String text) {
     /** Kinds of incidents. */
     public enum Kind {
+        /** An instance of it does not begin: its constructor or {@code init} has thrown; told when that is news. */
+        FAULT,
         /** It is not run for a while, since it failed too often. */
         QUARANTINED,
         /** It pauses, since it used more than its limits; told at most once a minute. */

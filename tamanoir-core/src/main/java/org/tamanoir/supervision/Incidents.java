@@ -17,6 +17,11 @@ import org.tamanoir.catalog.ServiceHealth;
 public final class Incidents {
     private static final Logger LOG = LoggerFactory.getLogger(Incidents.class);
 
+    /** Where a service fails whose constructor throws. */
+    public static final String CONSTRUCTOR = "its constructor";
+    /** Where a service fails whose {@code init} throws. */
+    public static final String INIT = "init";
+
     private final FailureLog failures;
     private volatile Consumer<Incident> log = incident -> {};
 
@@ -46,8 +51,21 @@ public final class Incidents {
     public void failed(ServiceDefinition definition, String where, Throwable thrown, String consequence, int weight) {
         ForeignFailure failure = ForeignFailure.of(thrown);
         failures.failed(definition.name(), where, failure, consequence);
+        if (where.equals(INIT) || where.equals(CONSTRUCTOR)) {
+            faulty(definition, where + ": " + failure);
+        }
         String why = "failed too often, last in " + where + ": " + failure;
         quarantinedFor(definition, definition.health().failed(weight, why));
+    }
+
+    private void faulty(ServiceDefinition definition, String fault) {
+        if (definition.health().began(fault)) {
+            tell(
+                    Incident.Kind.FAULT,
+                    definition,
+                    "service " + definition.label() + " does not begin: " + fault + "; failure policy "
+                            + definition.failurePolicy());
+        }
     }
 
     /**

@@ -14,6 +14,7 @@ import org.tamanoir.anep.ParseFault;
 import org.tamanoir.format.FormatRegistry;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.service.Allotment;
+import org.tamanoir.service.DeclaredSettings;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.ServiceControl;
@@ -138,7 +139,11 @@ public final class ServiceHarness implements AutoCloseable {
         service.setName("service " + service.getClass().getSimpleName());
         service.setDaemon(true);
         service.start();
-        harness.call("init", () -> service.init(new ServiceConfig(config)));
+        harness.call("init", () -> {
+            ServiceConfig settings = new ServiceConfig(config);
+            DeclaredSettings.of(service.getClass()).require(settings);
+            service.init(settings);
+        });
         if (!harness.host.failures.isEmpty()) {
             Throwable failure = harness.failures().get(0);
             harness.close();

@@ -44,6 +44,8 @@ import org.tamanoir.service.ControlledBy;
 import org.tamanoir.service.FanOut;
 import org.tamanoir.service.PerPacket;
 import org.tamanoir.service.ServiceTraits;
+import org.tamanoir.service.Setting;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Waiting;
@@ -182,6 +184,65 @@ class JarFaultsTest implements Opcodes {
             fanOut.visitEnd();
         });
         assertThat(all).isEqualTo(new ServiceTraits(SizeEffect.GROWS, true, Duration.ofMillis(70)));
+    }
+
+    @Test
+    void settingsThatCannotBeMeantAreRefused() throws Exception {
+        Map<Consumer<AnnotationVisitor>, String> values = Map.of(
+                to -> {}, "a name has 1 to 64",
+                to -> to.visit("name", 5), "the name of a Setting is no String",
+                to -> {
+                            to.visit("name", "mark");
+                            to.visit("min", "text");
+                        },
+                        "the min of a Setting is no Long",
+                to -> {
+                            to.visit("name", "mark");
+                            to.visit("max", new long[] {5});
+                        },
+                        "the max of a Setting is no Long",
+                to -> {
+                            to.visit("name", "mark");
+                            to.visitEnum("kind", "Lorg/example/Gone;", "GONE");
+                        },
+                        "a Setting of kind 'GONE'",
+                to -> {
+                            to.visit("name", "mark");
+                            to.visit("min", 5L);
+                            to.visit("max", 4L);
+                        },
+                        "min 5 is over max 4");
+        for (Map.Entry<Consumer<AnnotationVisitor>, String> value : values.entrySet()) {
+            ServicePackage alone = changed(type -> {
+                AnnotationVisitor made = annotation(type, Setting.class);
+                value.getKey().accept(made);
+                made.visitEnd();
+            });
+            ServicePackage several = changed(type -> {
+                AnnotationVisitor array = annotation(type, Settings.class).visitArray("value");
+                AnnotationVisitor made = array.visitAnnotation(null, Type.getDescriptor(Setting.class));
+                value.getKey().accept(made);
+                made.visitEnd();
+                array.visitEnd();
+            });
+            for (ServicePackage code : List.of(alone, several)) {
+                CodeRefusedException refused = refusal(code, CheckpointPolicy.REQUIRED);
+                assertThat(refused.refusal()).isEqualTo(Refusal.NOT_A_SERVICE);
+                assertThat(refused).hasMessageContaining(value.getValue());
+            }
+        }
+        ServicePackage gone = changed(type -> {
+            AnnotationVisitor array = annotation(type, Settings.class).visitArray("of");
+            array.visit(null, Type.getObjectType("org/example/Gone"));
+            array.visitEnd();
+        });
+        assertThat(refusal(gone, CheckpointPolicy.REQUIRED)).hasMessageContaining("lacks the class 'org.example.Gone'");
+        ServicePackage text = changed(type -> {
+            AnnotationVisitor array = annotation(type, Settings.class).visitArray("value");
+            array.visit(null, "text");
+            array.visitEnd();
+        });
+        assertThat(refusal(text, CheckpointPolicy.REQUIRED)).hasMessageContaining("a value that is no Setting");
     }
 
     private ServiceTraits traits(Consumer<ClassVisitor> change) throws Exception {

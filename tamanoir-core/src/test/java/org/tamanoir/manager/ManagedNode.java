@@ -53,6 +53,9 @@ final class ManagedNode implements AutoCloseable {
     final ActiveNodeManager manager;
     final ServiceCatalog catalog;
     final ExecutionEnvironment environment;
+    /** Of each version that is deployed. */
+    volatile DeploymentConfig.ServiceSettings settings = DeploymentConfig.ServiceSettings.DEFAULT;
+
     final DeploymentConfig deployment;
     /** Runs before a jar is sent. */
     volatile Runnable beforeJar = () -> {};
@@ -114,8 +117,7 @@ final class ManagedNode implements AutoCloseable {
                         usual.checkpoints()),
                 cache,
                 trust);
-        deployment = new DeploymentConfig(
-                fetcher, cache, trust, true, neighbours, false, id -> DeploymentConfig.ServiceSettings.DEFAULT);
+        deployment = new DeploymentConfig(fetcher, cache, trust, true, neighbours, false, id -> settings);
         manager = new ActiveNodeManager(environment, catalog, routes, deployment);
         environment.start();
     }
