@@ -5,6 +5,7 @@ import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.Verdict;
 
 /**
@@ -16,6 +17,7 @@ import org.tamanoir.service.Verdict;
  *
  * <p>Settings: none. Counters: {@code packets}, {@code bytes} (whole packets). Drops nothing.
  */
+@Settings
 public final class Echo extends Service {
     private Counter packets = new Counter("packets");
     private Counter bytes = new Counter("bytes");

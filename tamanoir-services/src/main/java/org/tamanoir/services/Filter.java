@@ -12,6 +12,8 @@ import org.tamanoir.nodeos.Share;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.Verdict;
 
@@ -30,21 +32,25 @@ import org.tamanoir.service.Verdict;
  * Prefixes are compared with the identifiers that the packet carries, {@code size} with the bytes of the whole
  * packet; a packet without the option that a rule looks at does not meet it.
  *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code rules}</td><td>none</td><td>text as above</td></tr>
- * <tr><td>{@code default}</td><td>{@code pass}</td><td>{@code pass} or {@code drop}: for packets that meet no
- * rule</td></tr>
- * <tr><td>{@code offload}</td><td>{@code none}</td><td>{@code none}, {@code all}, {@code every K} or {@code first N}: which
- * UDP packets a level below the JVM handles; see {@link OffloadSetting}</td></tr>
- * </table>
- *
  * <p>A level below can do the same with up to 16 rules, none of them on the payload.
  *
  * <p>Counters: {@code packets}, {@code passed}, and {@code not-offloaded}, which is 1 if the service asked for a level
  * below and none could. Drops: {@code rule N: } and the rule's text, up to 80 characters of
  * it, or {@code no rule matched}. Per packet it allocates nothing.
  */
+@Settings(
+        of = OffloadSetting.class,
+        value = {
+            @Setting(
+                    name = "rules",
+                    text = "rules, one a line or separated by semicolons; without one the default decides"),
+            @Setting(
+                    name = "default",
+                    kind = Setting.Kind.CHOICE,
+                    standard = "pass",
+                    choices = {"pass", "drop"},
+                    text = "for packets that meet no rule")
+        })
 public final class Filter extends Service {
     private enum Action {
         PASS,

@@ -8,6 +8,8 @@ import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
@@ -25,15 +27,6 @@ import org.tamanoir.service.Verdict;
  * (65,535 bytes, over UDP 65,507), further packets with the same header go before it, stream id and sequence number
  * included: only their order tells them apart.
  *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code max-ratio}</td><td>2000</td><td>1 to 1,000,000: bytes out for each byte in, within one gzip stream;
- * deflate itself reaches 1032</td></tr>
- * <tr><td>{@code max-packet-bytes}</td><td>16 MiB, over UDP 1 MiB</td><td>1 to 1 GiB: what may come out of one packet</td></tr>
- * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run; {@code none}:
- * the packet names no service from here on</td></tr>
- * </table>
- *
  * <p>Counters: {@code packets}, {@code bytes-in} and {@code bytes-out} (payloads), {@code extra-packets},
  * {@code members} (gzip streams that were whole and right), {@code truncated} (1 when a TCP stream ended inside one).
  *
@@ -42,6 +35,23 @@ import org.tamanoir.service.Verdict;
  * that follows one of these as {@code after a broken gzip stream}; {@code header leaves no room for a payload}, when
  * options take all but 512 bytes of a packet.
  */
+@Settings(
+        of = NextService.class,
+        value = {
+            @Setting(
+                    name = "max-ratio",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "2000",
+                    min = 1,
+                    max = 1_000_000,
+                    text = "bytes out for each byte in, within one gzip stream; deflate itself reaches 1032"),
+            @Setting(
+                    name = "max-packet-bytes",
+                    kind = Setting.Kind.NUMBER,
+                    min = 1,
+                    max = 1 << 30,
+                    text = "what may come out of one packet; without it 16 MiB, over UDP 1 MiB")
+        })
 @ChangesSize(SizeEffect.GROWS)
 public final class Gunzip extends Service implements Amplifier {
     private static final String AFTER_BROKEN = "after a broken gzip stream";

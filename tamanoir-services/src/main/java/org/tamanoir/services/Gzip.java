@@ -10,6 +10,8 @@ import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
@@ -26,21 +28,38 @@ import org.tamanoir.service.Verdict;
  * packets go before it. They, and the trailer's, carry the header of the packet that they were made like, stream
  * id and sequence number included: only their order tells them apart.
  *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code level}</td><td>6</td><td>1 (fast) to 9 (small)</td></tr>
- * <tr><td>{@code least-level}</td><td>that of {@code level}</td><td>1 to {@code level}: so far the level goes down, a step
- * every 4 packets, while other turns wait for the processor or datagrams of the class wait for a turn; up again by a
- * step every 64 packets while none does. Where {@link Service#allotment turns} are not scheduled it stays</td></tr>
- * <tr><td>{@code flush}</td><td>{@code packet}</td><td>{@code packet}: what came in with a packet leaves with it;
- * {@code stream}: data may wait for later packets, which compresses better. UDP: no effect</td></tr>
- * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run, such as
- * {@code org.tamanoir.services.Gunzip}; {@code none}: the packet names no service from here on</td></tr>
- * </table>
+ * <p>With {@code least-level} the level goes down a step every 4 packets while other turns wait for the processor, or
+ * datagrams of the class for a turn, and up again by a step every 64 packets while none does. Where {@link
+ * Service#allotment turns} are not scheduled it stays.
  *
  * <p>Counters: {@code packets}, {@code bytes-in} and {@code bytes-out} (payloads), {@code extra-packets}.
  * Drops: {@code header leaves no room for a payload}, when options take all but 512 bytes of a packet.
  */
+@Settings(
+        of = NextService.class,
+        value = {
+            @Setting(
+                    name = "level",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "6",
+                    min = 1,
+                    max = 9,
+                    text = "1 (fast) to 9 (small)"),
+            @Setting(
+                    name = "least-level",
+                    kind = Setting.Kind.NUMBER,
+                    min = 1,
+                    max = 9,
+                    text =
+                            "so far the level goes down while others wait for the processor, at most level; without it the level stays"),
+            @Setting(
+                    name = "flush",
+                    kind = Setting.Kind.CHOICE,
+                    standard = "packet",
+                    choices = {"packet", "stream"},
+                    text =
+                            "packet: what came in with a packet leaves with it; stream: data may wait for later packets, which compresses better; over UDP without effect")
+        })
 @ChangesSize(SizeEffect.SHRINKS)
 public final class Gzip extends Service {
     /** ID, CM 8 = deflate, FLG 0, MTIME 0 = unknown, XFL 0, OS 255 = unknown (RFC 1952, section 2.3). */

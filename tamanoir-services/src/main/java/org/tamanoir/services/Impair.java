@@ -11,31 +11,72 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.Verdict;
 
 /**
  * Loses, doubles, reorders and delays packets, as bad networks do: for tests and for teaching. The same seed and the same
  * packets meet the same fates.
  *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code loss}</td><td>0</td><td>percent of packets that are lost, 0 to 100, as in {@code 0.5}</td></tr>
- * <tr><td>{@code double}</td><td>0</td><td>percent that leave twice, one behind the other</td></tr>
- * <tr><td>{@code reorder}</td><td>0</td><td>percent that wait until others have overtaken them, or a second has
- * passed</td></tr>
- * <tr><td>{@code reorder-by}</td><td>3</td><td>how many overtake one, 1 to 1000</td></tr>
- * <tr><td>{@code delay}</td><td>0</td><td>ms that each waits, 0 to 60000</td></tr>
- * <tr><td>{@code jitter}</td><td>0</td><td>ms that one waits longer at most, evenly spread, 0 to 60000; so packets
- * overtake each other</td></tr>
- * <tr><td>{@code limit}</td><td>1000</td><td>packets that wait at most, 1 to 100000</td></tr>
- * <tr><td>{@code seed}</td><td>1</td><td>a whole number</td></tr>
- * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run</td></tr>
- * </table>
- *
  * <p>Counters: {@code packets}, {@code lost}, {@code doubled}, {@code reordered}, {@code delayed}. Drops: {@code lost by
  * chance}, and {@code too many packets wait} beyond the limit. A packet that waits is copied, and counts as consumed and,
  * when it leaves, as made; what waits when its stream ends leaves at once.
  */
+@Settings(
+        of = NextService.class,
+        value = {
+            @Setting(
+                    name = "loss",
+                    kind = Setting.Kind.DECIMAL,
+                    standard = "0",
+                    min = 0,
+                    max = 100,
+                    text = "percent of packets that are lost"),
+            @Setting(
+                    name = "double",
+                    kind = Setting.Kind.DECIMAL,
+                    standard = "0",
+                    min = 0,
+                    max = 100,
+                    text = "percent that leave twice, one behind the other"),
+            @Setting(
+                    name = "reorder",
+                    kind = Setting.Kind.DECIMAL,
+                    standard = "0",
+                    min = 0,
+                    max = 100,
+                    text = "percent that wait until others have overtaken them, or a second has passed"),
+            @Setting(
+                    name = "reorder-by",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "3",
+                    min = 1,
+                    max = 1_000,
+                    text = "how many overtake one"),
+            @Setting(
+                    name = "delay",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "0",
+                    min = 0,
+                    max = 60_000,
+                    text = "ms that each waits"),
+            @Setting(
+                    name = "jitter",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "0",
+                    min = 0,
+                    max = 60_000,
+                    text = "ms that one waits longer at most, evenly spread, so that packets overtake each other"),
+            @Setting(
+                    name = "limit",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "1000",
+                    min = 1,
+                    max = 100_000,
+                    text = "packets that wait at most"),
+            @Setting(name = "seed", kind = Setting.Kind.NUMBER, standard = "1", text = "of what is drawn by lot")
+        })
 public final class Impair extends Service {
     private static final long LONGEST_OVERTAKING_NS = 1_000_000_000;
     private static final long NS_PER_MS = 1_000_000;
@@ -74,9 +115,9 @@ public final class Impair extends Service {
     @Override
     public void init(ServiceConfig config) {
         config.allow("loss", "double", "reorder", "reorder-by", "delay", "jitter", "limit", "seed", "next");
-        loss = share(config, "loss");
-        doubling = share(config, "double");
-        reordering = share(config, "reorder");
+        loss = config.decimal("loss", 0, 0, 100) / 100;
+        doubling = config.decimal("double", 0, 0, 100) / 100;
+        reordering = config.decimal("reorder", 0, 0, 100) / 100;
         overtaking = config.number("reorder-by", 3, 1, 1_000);
         delayMs = config.number("delay", 0, 0, MAX_MS);
         jitterMs = config.number("jitter", 0, 0, MAX_MS);
@@ -89,19 +130,6 @@ public final class Impair extends Service {
         doubled = counter("doubled");
         reordered = counter("reordered");
         delayed = counter("delayed");
-    }
-
-    private static double share(ServiceConfig config, String key) {
-        String text = config.text(key, "0");
-        try {
-            double percent = Double.parseDouble(text);
-            if (percent >= 0 && percent <= 100) {
-                return percent / 100;
-            }
-        } catch (NumberFormatException e) {
-            // The message below is the same for text and for a number out of bounds.
-        }
-        throw new IllegalArgumentException(key + ": " + text + " must be percent from 0 to 100, as in 0.5");
     }
 
     @Override

@@ -10,6 +10,8 @@ import org.tamanoir.nodeos.Share;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.Verdict;
 
@@ -19,13 +21,6 @@ import org.tamanoir.service.Verdict;
  * <p>It writes the class of service into packets that have the option (private option 2), in place; it never adds
  * the option. Loss, reordering and duplicates are seen in the sequence numbers of private option 4, for up to
  * 4,096 stream ids an instance: see {@link SequenceTable}.
- *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code mark}</td><td>1</td><td>class of service 0 to 255, or {@code none}: packets stay as they are</td></tr>
- * <tr><td>{@code offload}</td><td>{@code none}</td><td>{@code none}, {@code all}, {@code every K} or {@code first N}: which
- * UDP packets a level below the JVM handles; see {@link OffloadSetting}</td></tr>
- * </table>
  *
  * <table><caption>Counters</caption>
  * <tr><th>name</th><th>counts</th></tr>
@@ -42,6 +37,18 @@ import org.tamanoir.service.Verdict;
  *
  * <p>Drops nothing. Per packet it allocates nothing and reads no clock; counters are right after every packet.
  */
+@Settings(
+        of = OffloadSetting.class,
+        value = {
+            @Setting(
+                    name = "mark",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "1",
+                    min = 0,
+                    max = 255,
+                    choices = "none",
+                    text = "class of service that packets get; none: they stay as they are")
+        })
 public final class Monitor extends Service {
     private static final int NO_MARK = -1;
 

@@ -12,6 +12,7 @@ import org.tamanoir.message.Outlet;
 import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.ControlledBy;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.services.morph.Engine;
 import org.tamanoir.services.morph.MorphControl;
@@ -20,16 +21,12 @@ import org.tamanoir.services.morph.MorphControl;
  * Changes messages in transit by a plan: a graph of handlers over contexts, which operators write, see and change while it
  * runs. One class under several names is several chains.
  *
- * <table><caption>Settings, besides those of {@link MessageService}</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code plan}</td><td>none: all messages pass</td><td>name of a YAML file</td></tr>
- * </table>
- *
  * <p>Counters are those of messages. What becomes of messages at each handler is in the view of {@link MorphControl}.
  *
  * <p>Messages that go to another context are held until they come back; messages that stay in {@code receive} may overtake
  * them.
  */
+@Setting(name = "plan", text = "name of a YAML file; without one all messages pass")
 @ChangesSize(SizeEffect.GROWS)
 @ControlledBy(MorphControl.class)
 public final class Morph extends MessageService {

@@ -4,12 +4,17 @@ import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
 
 /**
  * The setting {@code next}: which service the next node shall run on the packet.
  *
  * @param key {@link ServiceKey#NONE} for none
  */
+@Setting(
+        name = "next",
+        standard = "none",
+        text = "name of the service that the next node shall run; none: the packet names no service from here on")
 public record NextService(long key) {
     /** Reads the setting; without one it is {@code none}. */
     public static NextService of(ServiceConfig config) {

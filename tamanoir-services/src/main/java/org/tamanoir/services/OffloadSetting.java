@@ -5,6 +5,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.nodeos.Share;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
 
 /**
  * The setting {@code offload}: which packets a level below the JVM handles in place of the service, if the service is
@@ -15,6 +16,10 @@ import org.tamanoir.service.ServiceConfig;
  *
  * @param share what still comes up; null = the service does not ask
  */
+@Setting(
+        name = "offload",
+        standard = "none",
+        text = "none, all, every K or first N: which UDP packets a level below the JVM handles")
 record OffloadSetting(@Nullable Share share) {
     private static final Pattern COUNTED = Pattern.compile("(every|first) +(\\d{1,10})");
 

@@ -9,6 +9,8 @@ import org.tamanoir.service.Counter;
 import org.tamanoir.service.FanOut;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.Verdict;
 
@@ -17,19 +19,19 @@ import org.tamanoir.service.Verdict;
  * a path on which other services run before and after it. Packets go by the routes of their receivers and are else as
  * they came. The program {@code reflect} has members that come and go, and sends many copies by one system call.
  *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code to}</td><td>required</td><td>1 to 4096 receivers, each an address and a port as in {@code 10.0.0.8:4000}
- * or {@code [2001:db8::8]:4000}, separated by blanks. Behind a slash may stand the highest drop precedence that it gets, 0
- * to 255, as in {@code 10.0.0.8:4000/1}; else it gets all</td></tr>
- * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run</td></tr>
- * </table>
- *
  * <p>Counters: {@code packets}, {@code copies}, {@code withheld} (copies that a drop precedence kept from a receiver). Drops:
  * {@code no receiver}. All but the last copy of a packet count as made. Over TCP the others wait for a receiver that is slow, some
  * six seconds at most: one that has not taken then what it was given, is lost, or cannot be reached, is let go alone, and
  * tried again later ({@link FanOut}). Over UDP it costs them nothing.
  */
+@Settings(
+        of = NextService.class,
+        value = {
+            @Setting(
+                    name = "to",
+                    text =
+                            "1 to 4096 receivers, each an address and a port, separated by blanks; behind a slash the highest drop precedence that it gets, 0 to 255, else it gets all; must be given")
+        })
 @FanOut
 @ChangesSize(SizeEffect.GROWS)
 public final class Reflect extends Service implements Amplifier {

@@ -167,9 +167,9 @@ class ImpairTest {
 
     @ParameterizedTest
     @CsvSource({
-        "loss, 101, 'loss: 101 must be percent from 0 to 100, as in 0.5'",
-        "loss, x, 'loss: x must be percent from 0 to 100, as in 0.5'",
-        "double, NaN, 'double: NaN must be percent from 0 to 100, as in 0.5'",
+        "loss, 101, 'loss: 101 must be a number from 0 to 100, as in 0.5'",
+        "loss, x, 'loss: x must be a number from 0 to 100, as in 0.5'",
+        "double, NaN, 'double: NaN must be a number from 0 to 100, as in 0.5'",
         "reorder-by, 0, 'reorder-by: 0 must be a whole number from 1 to 1000'",
         "loose, 1, 'loose: no such setting; known: delay, double, jitter, limit, loss, next, reorder, reorder-by, seed'"
     })

@@ -14,6 +14,7 @@ import org.tamanoir.message.MessageHandler;
 import org.tamanoir.message.Needs;
 import org.tamanoir.message.Outlet;
 import org.tamanoir.service.ControlHost;
+import org.tamanoir.service.DeclaredSettings;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.services.morph.handler.HandlerSettings;
@@ -65,7 +66,9 @@ final class ServiceHandler implements MessageHandler {
         service.attach(host);
         ServiceHandler made = new ServiceHandler(service, handler, host);
         try {
-            service.init(new ServiceConfig(config));
+            ServiceConfig given = new ServiceConfig(config);
+            DeclaredSettings.of(service.getClass()).require(given);
+            service.init(given);
         } catch (Exception | LinkageError e) {
             made.close();
             throw new IllegalArgumentException(path + ": " + name + " refuses its settings: " + Failures.text(e), e);

@@ -8,6 +8,7 @@ import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
@@ -26,19 +27,35 @@ import org.tamanoir.services.extra.MadePacket;
  * first. A packet too large to be with others goes on by itself, 4 bytes longer, behind those that waited. Memory: {@code
  * flows} times {@code max-payload} at most.
  *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code max-payload}</td><td>1400</td><td>64 to 65,000: bytes of packets that leave as one</td></tr>
- * <tr><td>{@code delay-us}</td><td>1000</td><td>1 to 1,000,000: the longest that a packet waits</td></tr>
- * <tr><td>{@code flows}</td><td>1024</td><td>1 to 65,536, and {@code flows} · {@code max-payload} at most 256 MiB: flows at
- * once; what the one that was silent for longest has leaves for a new one</td></tr>
- * <tr><td>{@code next}</td><td>{@code org.tamanoir.services.extra.aggregate.Split}</td><td>name of the service that the
- * next node shall run; {@code none}: the packet names no service from here on</td></tr>
- * </table>
- *
  * <p>Counters: {@code packets} (that were put into others), {@code aggregates}, {@code aggregates-refused} (by the node:
  * their packets are lost), {@code singles}. Drops: {@code header leaves no room for the aggregate's}.
  */
+@Setting(
+        name = "max-payload",
+        kind = Setting.Kind.NUMBER,
+        standard = "1400",
+        min = 64,
+        max = 65_000,
+        text = "bytes of packets that leave as one")
+@Setting(
+        name = "delay-us",
+        kind = Setting.Kind.NUMBER,
+        standard = "1000",
+        min = 1,
+        max = 1_000_000,
+        text = "the longest that a packet waits")
+@Setting(
+        name = "flows",
+        kind = Setting.Kind.NUMBER,
+        standard = "1024",
+        min = 1,
+        max = 65_536,
+        text =
+                "flows at once, with max-payload at most 256 MiB; what the one that was silent for longest has leaves for a new one")
+@Setting(
+        name = "next",
+        standard = "org.tamanoir.services.extra.aggregate.Split",
+        text = "name of the service that the next node shall run; none: the packet names no service from here on")
 @ChangesSize(SizeEffect.SHRINKS)
 public final class Aggregate extends Service {
     private static final long MAX_MEMORY = 256 << 20;

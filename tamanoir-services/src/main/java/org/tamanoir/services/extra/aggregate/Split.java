@@ -10,6 +10,7 @@ import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
@@ -28,6 +29,7 @@ import org.tamanoir.services.NextService;
  * singles}. Drops: {@code not aggregated}, {@code bad aggregate} (lengths or numbers that cannot be, or no packets), {@code
  * packet of another flow inside}.
  */
+@Settings(of = NextService.class)
 @ChangesSize(SizeEffect.GROWS)
 public final class Split extends Service {
     private static final String BAD = "bad aggregate";

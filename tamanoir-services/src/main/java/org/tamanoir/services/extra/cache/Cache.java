@@ -16,6 +16,8 @@ import org.tamanoir.service.ControlledBy;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
@@ -41,29 +43,74 @@ import org.tamanoir.services.extra.MadePacket;
  * <p>This is for datagrams. Over TCP answers come back on their connection, past all services: there requests go on to
  * their origin as they came. So they do when too many wait.
  *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code memory}</td><td>32 MiB</td><td>1 MiB to 1 GiB, in bytes, outside of the heap: for values, each in blocks
- * of 256 bytes; keys take up to about as much of the heap</td></tr>
- * <tr><td>{@code max-object}</td><td>65,507</td><td>1 to 65,507, and a sixteenth of {@code memory} at most, in bytes: a
- * longer value is passed on and not kept</td></tr>
- * <tr><td>{@code max-ttl-s}</td><td>3600</td><td>1 to 604,800: the longest that an object is kept</td></tr>
- * <tr><td>{@code max-nothing-ttl-s}</td><td>60</td><td>0 to 604,800: the same of the answer that there is none</td></tr>
- * <tr><td>{@code timeout-ms}</td><td>2000</td><td>10 to 60,000: how long an origin's answer is waited for</td></tr>
- * <tr><td>{@code questions}</td><td>4096</td><td>1 to 65,536: that origins are asked at once</td></tr>
- * <tr><td>{@code waiting}</td><td>16,384</td><td>1 to 262,144: requests that wait for answers</td></tr>
- * <tr><td>{@code answer-growth}</td><td>3</td><td>1 to 65,536: how much longer than its request an answer may be, IP and
- * UDP headers included; the node bounds it too, {@code limits.udp-answer-growth}</td></tr>
- * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run on requests that go
- * on: another cache, for instance</td></tr>
- * </table>
- *
  * <p>Counters: {@code requests}, {@code hits} (with {@code hits-nothing}), {@code misses} (that asked the origin), {@code
  * joined} (that wait for another one's answer), {@code passed} (as they came), {@code answers} (of origins), {@code
  * timeouts}, {@code kept}, {@code too-large}, {@code sent} (answers to who waited), {@code refused} (by the node). Drops:
  * {@code no request and no answer}, {@code no source or no destination}, {@code answer to no question of this node}, {@code
  * request is too short for any answer}.
  */
+@Settings(
+        of = NextService.class,
+        value = {
+            @Setting(
+                    name = "memory",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "33554432",
+                    min = 1 << 20,
+                    max = 1 << 30,
+                    text =
+                            "bytes outside of the heap: for values, each in blocks of 256 bytes; keys take up to about as much of the heap"),
+            @Setting(
+                    name = "max-object",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "65507",
+                    min = 1,
+                    max = 65_507,
+                    text = "bytes, and a sixteenth of memory at most: a longer value is passed on and not kept"),
+            @Setting(
+                    name = "max-ttl-s",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "3600",
+                    min = 1,
+                    max = 604_800,
+                    text = "the longest that an object is kept"),
+            @Setting(
+                    name = "max-nothing-ttl-s",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "60",
+                    min = 0,
+                    max = 604_800,
+                    text = "the same of the answer that there is none"),
+            @Setting(
+                    name = "timeout-ms",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "2000",
+                    min = 10,
+                    max = 60_000,
+                    text = "how long an answer of an origin is waited for"),
+            @Setting(
+                    name = "questions",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "4096",
+                    min = 1,
+                    max = 65_536,
+                    text = "that origins are asked at once"),
+            @Setting(
+                    name = "waiting",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "16384",
+                    min = 1,
+                    max = 262_144,
+                    text = "requests that wait for answers"),
+            @Setting(
+                    name = "answer-growth",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "3",
+                    min = 1,
+                    max = 65_536,
+                    text =
+                            "how much longer than its request an answer may be, IP and UDP headers included; the node bounds it too, limits.udp-answer-growth")
+        })
 @ChangesSize(SizeEffect.GROWS)
 @ControlledBy(CacheControl.class)
 public final class Cache extends Service {

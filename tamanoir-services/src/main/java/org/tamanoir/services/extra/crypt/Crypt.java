@@ -12,6 +12,7 @@ import org.tamanoir.service.ControlledBy;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
@@ -22,17 +23,14 @@ import org.tamanoir.services.NextService;
  * since nodes go by them. Each packet stands alone and grows by 52 bytes. Without a key packets are dropped, never sent
  * in the clear.
  *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code keys}</td><td>none</td><td>name of a file of keys, see {@link CryptControl}; operators can also give
- * them by the admin API</td></tr>
- * <tr><td>{@code next}</td><td>{@code org.tamanoir.services.extra.crypt.Decrypt}</td><td>name of the service that the
- * next node shall run; {@code none}: the packet names no service from here on</td></tr>
- * </table>
- *
  * <p>Counters: {@code packets}, {@code bytes} (of payloads that were encrypted), {@code sessions}. Drops: {@code no key in
  * use}, {@code header leaves no room for encryption}.
  */
+@Setting(name = "keys", text = "name of a file of keys; operators can also give them by the admin API")
+@Setting(
+        name = "next",
+        standard = "org.tamanoir.services.extra.crypt.Decrypt",
+        text = "name of the service that the next node shall run; none: the packet names no service from here on")
 @ChangesSize(SizeEffect.GROWS)
 @ControlledBy(CryptControl.class)
 public final class Crypt extends Service {

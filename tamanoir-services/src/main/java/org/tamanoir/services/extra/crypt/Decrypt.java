@@ -12,6 +12,8 @@ import org.tamanoir.service.ControlledBy;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
@@ -24,19 +26,22 @@ import org.tamanoir.services.NextService;
  * version, it is not known, and packets that are younger than {@code max-age-ms} could be brought once more. The clocks of
  * both nodes must agree by that.
  *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code keys}</td><td>none</td><td>as for {@link Crypt}</td></tr>
- * <tr><td>{@code max-age-ms}</td><td>60000</td><td>1,000 to 86,400,000: the most that the time of sending may lie behind or
- * ahead</td></tr>
- * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run; {@code none}: the
- * packet names no service from here on</td></tr>
- * </table>
- *
  * <p>Counters: {@code packets}, {@code bytes} (of payloads that were decrypted). Drops: {@code not encrypted}, {@code
  * unknown key}, {@code altered}, {@code replayed} (or further behind its session's newest than 1,024 packets), {@code sent
  * too long ago, or clocks differ}.
  */
+@Settings(
+        of = NextService.class,
+        value = {
+            @Setting(name = "keys", text = "name of a file of keys; operators can also give them by the admin API"),
+            @Setting(
+                    name = "max-age-ms",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "60000",
+                    min = 1_000,
+                    max = 86_400_000,
+                    text = "the most that the time of sending may lie behind or ahead")
+        })
 @ChangesSize(SizeEffect.SHRINKS)
 @ControlledBy(CryptControl.class)
 public final class Decrypt extends Service {

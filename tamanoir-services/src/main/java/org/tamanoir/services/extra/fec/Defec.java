@@ -8,6 +8,8 @@ import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
@@ -24,20 +26,6 @@ import org.tamanoir.services.extra.MadePacket;
  * header of the repair, with sequence number and origin time of its own. One that a CRC shows to be wrong, since a packet
  * was altered or a repair lied, is not sent.
  *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code block-ms}</td><td>1000</td><td>10 to 60,000: how long packets of a block are waited for since its first
- * </td></tr>
- * <tr><td>{@code blocks}</td><td>4096</td><td>1 to 65,536: blocks at once; the oldest one gives way</td></tr>
- * <tr><td>{@code memory}</td><td>64 MiB</td><td>8 MiB to 4 GiB, in bytes: for packets of blocks that are not whole; the
- * same way</td></tr>
- * <tr><td>{@code report-to}</td><td>{@code org.tamanoir.services.extra.fec.Fec}</td><td>name of the service that
- * reports of loss are for, where it wants them; they go to the flow's source, twice in {@code block-ms} at most;
- * {@code none}: no reports</td></tr>
- * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run; {@code none}:
- * the packet names no service from here on</td></tr>
- * </table>
- *
  * <p>Counters: {@code packets} (data that came), {@code repairs} (that came), {@code recovered}, {@code
  * recovered-refused} (got back, and refused by the node), {@code unrecovered} (missing when their block ended, as far as a
  * repair has told), {@code corrupt} (got back wrong, and not sent), {@code reports}, {@code reports-refused}.
@@ -45,6 +33,36 @@ import org.tamanoir.services.extra.MadePacket;
  * <p>Drops: {@code no FEC header}, {@code bad FEC header} (a number out of its bounds, or lengths that cannot be), {@code
  * contradicts its block}, {@code duplicate}.
  */
+@Settings(
+        of = NextService.class,
+        value = {
+            @Setting(
+                    name = "block-ms",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "1000",
+                    min = 10,
+                    max = 60_000,
+                    text = "how long packets of a block are waited for since its first"),
+            @Setting(
+                    name = "blocks",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "4096",
+                    min = 1,
+                    max = 65_536,
+                    text = "blocks at once; the oldest one gives way"),
+            @Setting(
+                    name = "memory",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "67108864",
+                    min = 8 << 20,
+                    max = 4L << 30,
+                    text = "bytes for packets of blocks that are not whole; the same way"),
+            @Setting(
+                    name = "report-to",
+                    standard = "org.tamanoir.services.extra.fec.Fec",
+                    text =
+                            "name of the service that reports of loss are for, where it wants them; they go to the source of the flow, twice in block-ms at most; none: no reports")
+        })
 @ChangesSize(SizeEffect.SHRINKS)
 public final class Defec extends Service {
     private static final String BAD = "bad FEC header";

@@ -13,6 +13,7 @@ import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
@@ -32,24 +33,49 @@ import org.tamanoir.services.extra.MadePacket;
  * bytes as the longest packet of the block, 26 of its own, and the header of the last one. With m = 1 repairs are an
  * exclusive or.
  *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code data}</td><td>10</td><td>1 to 64: packets of a block, k</td></tr>
- * <tr><td>{@code repair}</td><td>3</td><td>1 to 32: repairs of a block, m; the least number where it adapts</td></tr>
- * <tr><td>{@code max-repair}</td><td>that of {@code repair}</td><td>{@code repair} to 32: m goes up to this by what
- * {@link Defec} reports as lost ({@link RepairNeed}); UDP alone</td></tr>
- * <tr><td>{@code max-delay-ms}</td><td>20</td><td>1 to 10,000: how long a block waits for its k-th packet</td></tr>
- * <tr><td>{@code flows}</td><td>1024</td><td>1 to 65,536: flows at once; the block of the one that was silent for longest
- * ends for a new one</td></tr>
- * <tr><td>{@code memory}</td><td>64 MiB</td><td>4 MiB to 4 GiB, in bytes: for blocks of all flows; the same way</td></tr>
- * <tr><td>{@code next}</td><td>{@code org.tamanoir.services.extra.fec.Defec}</td><td>name of the service that the next
- * node shall run; {@code none}: the packet names no service from here on</td></tr>
- * </table>
- *
  * <p>Counters: {@code packets}, {@code repairs}, {@code repairs-refused} (by the node),
  * {@code blocks}, {@code flows-ended} (for want of room), {@code reports}, {@code loss-permyriad} (of the flow that was
  * reported last, smoothed). Drops: {@code header leaves no room for FEC}, {@code report for no flow of this node}.
  */
+@Setting(name = "data", kind = Setting.Kind.NUMBER, standard = "10", min = 1, max = 64, text = "packets of a block, k")
+@Setting(
+        name = "repair",
+        kind = Setting.Kind.NUMBER,
+        standard = "3",
+        min = 1,
+        max = 32,
+        text = "repairs of a block, m; the least number where it adapts")
+@Setting(
+        name = "max-repair",
+        kind = Setting.Kind.NUMBER,
+        min = 1,
+        max = 32,
+        text = "repair or more: m goes up to this by what Defec reports as lost; UDP alone; without it repair")
+@Setting(
+        name = "max-delay-ms",
+        kind = Setting.Kind.NUMBER,
+        standard = "20",
+        min = 1,
+        max = 10_000,
+        text = "how long a block waits for its k-th packet")
+@Setting(
+        name = "flows",
+        kind = Setting.Kind.NUMBER,
+        standard = "1024",
+        min = 1,
+        max = 65_536,
+        text = "flows at once; the block of the one that was silent for longest ends for a new one")
+@Setting(
+        name = "memory",
+        kind = Setting.Kind.NUMBER,
+        standard = "67108864",
+        min = 4 << 20,
+        max = 4L << 30,
+        text = "bytes for blocks of all flows; the same way")
+@Setting(
+        name = "next",
+        standard = "org.tamanoir.services.extra.fec.Defec",
+        text = "name of the service that the next node shall run; none: the packet names no service from here on")
 @ChangesSize(SizeEffect.GROWS)
 public final class Fec extends Service implements Amplifier {
     private static final SecureRandom RANDOM = new SecureRandom();

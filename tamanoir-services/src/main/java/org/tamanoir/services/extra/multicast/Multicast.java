@@ -12,9 +12,12 @@ import org.tamanoir.service.ChangesSize;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.services.NextService;
 
 /**
  * A node of a tree that brings each packet of a flow to all receivers, over UDP. At the root packets are numbered
@@ -28,32 +31,6 @@ import org.tamanoir.service.Verdict;
  * <p>When a flow is silent, branches that have not said that they have all are told the highest number, so that the loss
  * of the last packets is noticed; {@code heartbeat-ms} later, then twice as late each time up to a second, ten times.
  *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code branches}</td><td>none</td><td>up to 64 nodes that run this service, each an address and a port, separated
- * by blanks</td></tr>
- * <tr><td>{@code deliver}</td><td>none</td><td>up to 64 plain receivers, likewise</td></tr>
- * <tr><td>{@code upstream}</td><td>none</td><td>the node above; without it this one is the root</td></tr>
- * <tr><td>{@code address}</td><td>none</td><td>where the node above reaches this one: this one then joins there, and takes
- * data only with the token that it was given</td></tr>
- * <tr><td>{@code join}</td><td>none</td><td>up to 64 prefixes, separated by blanks: where others may join from</td></tr>
- * <tr><td>{@code max-branches}</td><td>64</td><td>1 to 64, with those that have joined</td></tr>
- * <tr><td>{@code join-timeout-ms}</td><td>30,000</td><td>10,000 to 60,000: how long one that has joined may be
- * silent</td></tr>
- * <tr><td>{@code window}</td><td>1024</td><td>64 to 65,536: packets of a flow that are kept</td></tr>
- * <tr><td>{@code late}</td><td>{@code window}</td><td>{@code window}: who comes late gets what is kept; {@code now}: what
- * comes</td></tr>
- * <tr><td>{@code flows}</td><td>256</td><td>1 to 65,536 at once; the one that was silent for longest ends for a new
- * one</td></tr>
- * <tr><td>{@code memory}</td><td>64 MiB</td><td>8 MiB to 4 GiB, in bytes, of all flows; the same way</td></tr>
- * <tr><td>{@code idle-ms}</td><td>30,000</td><td>1,000 to 600,000: a flow that is silent for so long ends</td></tr>
- * <tr><td>{@code heartbeat-ms}</td><td>50</td><td>10 to 10,000</td></tr>
- * <tr><td>{@code service}</td><td>{@code org.tamanoir.services.extra.multicast.Multicast}</td><td>the name of this service
- * in the tree</td></tr>
- * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run on what plain
- * receivers get</td></tr>
- * </table>
- *
  * <p>Counters: {@code packets} (that came, each once), {@code copies} (to branches), {@code delivered} (to plain receivers),
  * {@code refused} (copies that the node did not let leave), {@code asked} (reports upwards that asked for packets), {@code
  * recovered} (came because of that), {@code lost} (given up), {@code reports} (of branches), {@code repairs} (sent again),
@@ -65,6 +42,79 @@ import org.tamanoir.service.Verdict;
  * {@code bad join}, {@code join not allowed}, {@code too many branches}, {@code offer not asked for}, {@code header leaves no
  * room for multicast}.
  */
+@Settings(
+        of = NextService.class,
+        value = {
+            @Setting(
+                    name = "branches",
+                    text = "up to 64 nodes that run this service, each an address and a port, separated by blanks"),
+            @Setting(name = "deliver", text = "up to 64 plain receivers, likewise"),
+            @Setting(name = "upstream", text = "the node above; without it this one is the root"),
+            @Setting(
+                    name = "address",
+                    text =
+                            "where the node above reaches this one: this one then joins there, and takes data only with the token that it was given"),
+            @Setting(name = "join", text = "up to 64 prefixes, separated by blanks: where others may join from"),
+            @Setting(
+                    name = "max-branches",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "64",
+                    min = 1,
+                    max = 64,
+                    text = "with those that have joined"),
+            @Setting(
+                    name = "join-timeout-ms",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "30000",
+                    min = 10_000,
+                    max = 60_000,
+                    text = "how long one that has joined may be silent"),
+            @Setting(
+                    name = "window",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "1024",
+                    min = 64,
+                    max = 65_536,
+                    text = "packets of a flow that are kept"),
+            @Setting(
+                    name = "late",
+                    kind = Setting.Kind.CHOICE,
+                    standard = "window",
+                    choices = {"window", "now"},
+                    text = "window: who comes late gets what is kept; now: what comes"),
+            @Setting(
+                    name = "flows",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "256",
+                    min = 1,
+                    max = 65_536,
+                    text = "at once; the one that was silent for longest ends for a new one"),
+            @Setting(
+                    name = "memory",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "67108864",
+                    min = 8 << 20,
+                    max = 4L << 30,
+                    text = "bytes of all flows; the same way"),
+            @Setting(
+                    name = "idle-ms",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "30000",
+                    min = 1_000,
+                    max = 600_000,
+                    text = "a flow that is silent for so long ends"),
+            @Setting(
+                    name = "heartbeat-ms",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "50",
+                    min = 10,
+                    max = 10_000,
+                    text = "between heartbeats"),
+            @Setting(
+                    name = "service",
+                    standard = "org.tamanoir.services.extra.multicast.Multicast",
+                    text = "the name of this service in the tree")
+        })
 @ChangesSize(SizeEffect.GROWS)
 public final class Multicast extends Service implements Amplifier {
     private static final String NOT_FROM_ABOVE = "not from the node above";

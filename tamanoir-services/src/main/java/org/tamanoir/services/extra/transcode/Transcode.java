@@ -7,6 +7,8 @@ import org.tamanoir.service.ControlledBy;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.service.Setting;
+import org.tamanoir.service.Settings;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.NextService;
@@ -15,43 +17,226 @@ import org.tamanoir.services.NextService;
  * Sends on in another form, or in less of it: sound ({@link SoundMode}, in RTP {@link RtpMode}), pictures ({@link
  * PictureMode}), films ({@link FilmMode}), or what a program makes of it ({@link ProgramMode}).
  *
- * <table><caption>Settings</caption>
- * <tr><th>name</th><th>default</th><th>allowed</th></tr>
- * <tr><td>{@code mode}</td><td>{@code sound}</td><td>{@code sound}, {@code rtp}, {@code pictures}, {@code film},
- * {@code program}</td></tr>
- * <tr><td>{@code flows}</td><td>1024</td><td>1 to 65,536: flows at once; the one that was silent for longest gives
- * way</td></tr>
- * <tr><td>{@code failure}</td><td>{@code drop}</td><td>{@code drop}, {@code pass}: what becomes of RTP and pictures that
- * will not do, and of packets whose process has failed</td></tr>
- * <tr><td>{@code next}</td><td>{@code none}</td><td>name of the service that the next node shall run</td></tr>
- * <tr><td>{@code from}, {@code to}</td><td>{@code ulaw}, {@code pcm}</td><td>sound, rtp: {@code ulaw}, {@code alaw},
- * {@code pcm}, which has 16 bits in network order</td></tr>
- * <tr><td>{@code from-rate}, {@code to-rate}</td><td>8000, {@code from-rate}</td><td>sound, rtp: multiples of 8,000
- * up to 48,000 samples a second; of G.711 in RTP 8,000</td></tr>
- * <tr><td>{@code from-type}, {@code to-type}</td><td>96</td><td>rtp: 96 to 127, payload types of {@code pcm}</td></tr>
- * <tr><td>{@code format}, {@code quality}, {@code scale}</td><td>{@code jpeg}, 75, 100</td><td>pictures: {@code jpeg} or
- * {@code png}; 1 to 100, of JPEG; 1 to 100 percent of width and height</td></tr>
- * <tr><td>{@code max-pixels}, {@code max-bytes}</td><td>4 Mi, 1 MiB</td><td>pictures: 1 to 64 Mi; 1 KiB to 64 MiB</td></tr>
- * <tr><td>{@code memory}, {@code decoders}</td><td>64 MiB, 2</td><td>pictures: 1 MiB to 4 GiB for those that are not
- * whole; 1 to 64 decoded at once; of all instances together</td></tr>
- * <tr><td>{@code kinds}</td><td>{@code class}</td><td>film: {@code class}, {@code mpeg2}, {@code h264}: what says which
- * pictures are I, P and B</td></tr>
- * <tr><td>{@code class-i}, {@code class-p}, {@code class-b}</td><td>0, 1, 2</td><td>film: classes of service</td></tr>
- * <tr><td>{@code percent}</td><td>100</td><td>film: 1 to 100, of the bytes that come</td></tr>
- * <tr><td>{@code rate-kbit}</td><td>0</td><td>film: 1 to 100,000,000 kbit/s in its place, for each flow</td></tr>
- * <tr><td>{@code command}</td><td>none</td><td>program: absolute path, and arguments behind blanks; no shell</td></tr>
- * <tr><td>{@code processes}</td><td>8</td><td>program: 1 to 1,024 of all instances together</td></tr>
- * <tr><td>{@code process-cpu-s}, {@code process-memory}</td><td>3600, 2 GiB</td><td>program: what each may use</td></tr>
- * <tr><td>{@code buffer}</td><td>256 KiB</td><td>program: 64 KiB to 64 MiB, of what goes in and of what comes out</td></tr>
- * <tr><td>{@code max-payload}</td><td>1400</td><td>program: 1 to 65,000 bytes, of packets that leave</td></tr>
- * <tr><td>{@code timeout-ms}</td><td>5000</td><td>program: 10 to 20,000 without a byte in or out, where one is due</td></tr>
- * <tr><td>{@code idle-ms}, {@code restart-ms}</td><td>10,000, 1000</td><td>program: 10 to 3,600,000: a flow that is silent
- * for so long ends; a process is started anew so long after a failure</td></tr>
- * <tr><td>{@code growth}</td><td>16</td><td>program: 1 to 1,000 times what goes in may come out, and 1 MiB</td></tr>
- * </table>
- *
  * <p>Settings of another mode than that in force are refused.
  */
+@Settings(
+        of = NextService.class,
+        value = {
+            @Setting(
+                    name = "mode",
+                    kind = Setting.Kind.CHOICE,
+                    standard = "sound",
+                    choices = {"sound", "rtp", "pictures", "film", "program"},
+                    text = "what is made of packets; settings of another mode are refused"),
+            @Setting(
+                    name = "flows",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "1024",
+                    min = 1,
+                    max = 65_536,
+                    text = "flows at once; the one that was silent for longest gives way"),
+            @Setting(
+                    name = "failure",
+                    kind = Setting.Kind.CHOICE,
+                    standard = "drop",
+                    choices = {"drop", "pass"},
+                    text =
+                            "rtp, pictures, program: what becomes of what will not do, and of packets whose process has failed"),
+            @Setting(
+                    name = "from",
+                    kind = Setting.Kind.CHOICE,
+                    standard = "ulaw",
+                    choices = {"ulaw", "alaw", "pcm"},
+                    text = "sound, rtp: what comes; pcm has 16 bits in network order"),
+            @Setting(
+                    name = "to",
+                    kind = Setting.Kind.CHOICE,
+                    standard = "pcm",
+                    choices = {"ulaw", "alaw", "pcm"},
+                    text = "sound, rtp: what leaves"),
+            @Setting(
+                    name = "from-rate",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "8000",
+                    min = 8_000,
+                    max = 48_000,
+                    text = "sound, rtp: samples a second, a multiple of 8000; of G.711 in RTP 8000"),
+            @Setting(
+                    name = "to-rate",
+                    kind = Setting.Kind.NUMBER,
+                    min = 8_000,
+                    max = 48_000,
+                    text = "likewise; without it from-rate"),
+            @Setting(
+                    name = "from-type",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "96",
+                    min = 96,
+                    max = 127,
+                    text = "rtp: payload type of pcm"),
+            @Setting(
+                    name = "to-type",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "96",
+                    min = 96,
+                    max = 127,
+                    text = "rtp: payload type of pcm"),
+            @Setting(
+                    name = "format",
+                    kind = Setting.Kind.CHOICE,
+                    standard = "jpeg",
+                    choices = {"jpeg", "png"},
+                    text = "pictures: what leaves"),
+            @Setting(
+                    name = "quality",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "75",
+                    min = 1,
+                    max = 100,
+                    text = "pictures: of JPEG"),
+            @Setting(
+                    name = "scale",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "100",
+                    min = 1,
+                    max = 100,
+                    text = "pictures: percent of width and height"),
+            @Setting(
+                    name = "max-pixels",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "4194304",
+                    min = 1,
+                    max = 64 << 20,
+                    text = "pictures: of one that is decoded"),
+            @Setting(
+                    name = "max-bytes",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "1048576",
+                    min = 1_024,
+                    max = 64 << 20,
+                    text = "pictures: of one"),
+            @Setting(
+                    name = "memory",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "67108864",
+                    min = 1 << 20,
+                    max = 4L << 30,
+                    text = "pictures: bytes for those that are not whole, of all instances together"),
+            @Setting(
+                    name = "decoders",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "2",
+                    min = 1,
+                    max = 64,
+                    text = "pictures: decoded at once, of all instances together"),
+            @Setting(
+                    name = "kinds",
+                    kind = Setting.Kind.CHOICE,
+                    standard = "class",
+                    choices = {"class", "mpeg2", "h264"},
+                    text = "film: what says which pictures are I, P and B"),
+            @Setting(
+                    name = "class-i",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "0",
+                    min = 0,
+                    max = 255,
+                    text = "film: class of service of I pictures"),
+            @Setting(
+                    name = "class-p",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "1",
+                    min = 0,
+                    max = 255,
+                    text = "film: class of service of P pictures"),
+            @Setting(
+                    name = "class-b",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "2",
+                    min = 0,
+                    max = 255,
+                    text = "film: class of service of B pictures"),
+            @Setting(
+                    name = "percent",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "100",
+                    min = 1,
+                    max = 100,
+                    text = "film: of the bytes that come"),
+            @Setting(
+                    name = "rate-kbit",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "0",
+                    min = 0,
+                    max = 100_000_000,
+                    text = "film: kbit/s in its place, for each flow; 0 = none"),
+            @Setting(
+                    name = "command",
+                    text = "program: absolute path, and arguments behind blanks; no shell; must be given"),
+            @Setting(
+                    name = "processes",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "8",
+                    min = 1,
+                    max = 1_024,
+                    text = "program: of all instances together"),
+            @Setting(
+                    name = "process-cpu-s",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "3600",
+                    min = 1,
+                    max = 31_536_000,
+                    text = "program: processor time that each may use"),
+            @Setting(
+                    name = "process-memory",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "2147483648",
+                    min = 16 << 20,
+                    max = 1L << 40,
+                    text = "program: bytes that each may use"),
+            @Setting(
+                    name = "buffer",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "262144",
+                    min = 64 << 10,
+                    max = 64 << 20,
+                    text = "program: bytes of what goes in, and of what comes out"),
+            @Setting(
+                    name = "max-payload",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "1400",
+                    min = 1,
+                    max = 65_000,
+                    text = "program: bytes, of packets that leave"),
+            @Setting(
+                    name = "timeout-ms",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "5000",
+                    min = 10,
+                    max = 20_000,
+                    text = "program: without a byte in or out, where one is due"),
+            @Setting(
+                    name = "idle-ms",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "10000",
+                    min = 10,
+                    max = 3_600_000,
+                    text = "program: a flow that is silent for so long ends"),
+            @Setting(
+                    name = "restart-ms",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "1000",
+                    min = 10,
+                    max = 3_600_000,
+                    text = "program: a process is started anew so long after a failure"),
+            @Setting(
+                    name = "growth",
+                    kind = Setting.Kind.NUMBER,
+                    standard = "16",
+                    min = 1,
+                    max = 1_000,
+                    text = "program: so many times what goes in may come out, and 1 MiB")
+        })
 @ControlledBy(TranscodeControl.class)
 public final class Transcode extends Service {
     private enum Kind {
