@@ -206,6 +206,98 @@ class MainTest {
     }
 
     @Test
+    void validationRefusesSettingsThatServicesDoNotDeclare() throws IOException {
+        Path file = Files.writeString(
+                folder.resolve("node.yaml"),
+                "services:\n  - name: Monitor\n    config: {markk: 7, mark: banana}\n  - name: Gzip\n    config: {level: 10}\n");
+        assertThat(run("node", "--validate", "-c", file.toString(), "--service", "Echo,loud=yes"))
+                .isEqualTo(2);
+        assertThat(err.toString().lines())
+                .containsExactly(
+                        file
+                                + ":3: services[0].config: markk: no such setting; known: mark, offload; did you mean mark?",
+                        file + ":3: services[0].config: mark: banana must be a whole number from 0 to 255, or none",
+                        file + ":5: services[1].config: level: 10 must be a whole number from 1 to 9",
+                        "--service Echo,loud=yes: loud: no such setting; known: none");
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
+    void validationTriesServicesOfTheConfiguration() throws IOException {
+        Path file = Files.writeString(
+                folder.resolve("node.yaml"), "services: [{name: Filter, config: {rules: drop it}}, {name: Reflect}]\n");
+        assertThat(run("node", "--validate", "-c", file.toString())).isEqualTo(2);
+        assertThat(err.toString().lines())
+                .hasSize(2)
+                .anyMatch(line ->
+                        line.startsWith("service org.tamanoir.services.Filter: tried with its settings, init failed: "))
+                .anyMatch(line -> line.startsWith(
+                        "service org.tamanoir.services.Reflect: tried with its settings, init failed: to: "));
+    }
+
+    @Test
+    void aServiceThatNobodyHasIsRefusedWhereNothingIsFetchedAndElseAWarning() throws IOException {
+        String gateway = "127.0.0.1:9=127.0.0.1:10,octets,Montor";
+        Path file = Files.writeString(folder.resolve("node.yaml"), "listen: {gateways: [\"" + gateway + "\"]}\n");
+        assertThat(run("node", "--validate", "-c", file.toString())).isEqualTo(2);
+        assertThat(err.toString().lines())
+                .singleElement()
+                .asString()
+                .startsWith(file
+                        + ":1: listen.gateways: 127.0.0.1:9=127.0.0.1:10,octets,org.tamanoir.services.Montor names "
+                        + "service org.tamanoir.services.Montor, which nobody has: ")
+                .contains("correct the name to org.tamanoir.services.Monitor");
+
+        err.getBuffer().setLength(0);
+        Path key = folder.resolve("key");
+        assertThat(run("keygen", key.toString())).isZero();
+        out.getBuffer().setLength(0);
+        assertThat(run("node", "--validate", "-c", file.toString(), "--trust", key + ".pub=org.tamanoir.*"))
+                .isZero();
+        assertThat(out.toString()).endsWith(": OK\n");
+        assertThat(err.toString().lines())
+                .singleElement()
+                .asString()
+                .startsWith("warning: " + file
+                        + ":1: listen.gateways: service org.tamanoir.services.Montor is not on the class path");
+    }
+
+    @Test
+    void anAddressStandsInOneListAndAnAccessLogInAFolder() throws IOException {
+        Path log = folder.resolve("gone/access.log");
+        Path file = Files.writeString(folder.resolve("node.yaml"), """
+                listen:
+                  tcp: [127.0.0.1:4000]
+                  udp: [127.0.0.1:4000]
+                  gateways:
+                    - 127.0.0.1:4000=127.0.0.1:5000,octets
+                    - 127.0.0.1:4001=127.0.0.1:5000,octets
+                    - 127.0.0.1:4001=127.0.0.1:5001,lines
+                    - udp:127.0.0.1:4000=127.0.0.1:5000,datagrams
+                admin: {listen: 127.0.0.1:4001, access-log: %s}
+                arena: %s
+                hand-over: %s
+                """.formatted(log, log, log));
+        assertThat(run("node", "--validate", "-c", file.toString())).isEqualTo(2);
+        String remedy = ", and one address takes one kind of traffic; remove one";
+        assertThat(err.toString().lines())
+                .containsExactlyInAnyOrder(
+                        file + ":4: listen.gateways: 127.0.0.1:4000 is in listen.tcp too" + remedy,
+                        file + ":4: listen.gateways: 127.0.0.1:4001 is there twice" + remedy,
+                        file + ":4: listen.gateways: 127.0.0.1:4000 is in listen.udp too" + remedy,
+                        file + ":9: admin.listen: 127.0.0.1:4001 is in listen.gateways too" + remedy,
+                        file + ":9: admin.access-log: " + log + ": there is no folder " + log.getParent()
+                                + "; make it, or name a file in another one",
+                        file + ":10: arena: " + log + ": there is no folder " + log.getParent()
+                                + "; make it, or name a file in another one",
+                        file + ":11: hand-over: " + log + ": there is no folder " + log.getParent()
+                                + "; make it, or name a file in another one",
+                        file
+                                + ":11: hand-over: the file of arena is one process' alone, and two have the node while it is"
+                                + " handed over; remove one of the two");
+    }
+
+    @Test
     void validationWithoutAFileChecksTheOptions() {
         assertThat(run("node", "--validate", "--listen", "0", "--direct", "127.0.0.0/8"))
                 .isZero();

@@ -90,6 +90,11 @@ final class Queries {
         return limited(versions(name), ServiceStatus::version, Views.Service::of, call, Views.Services::new);
     }
 
+    /** Of the version that streams get by the bare name. */
+    Views.DeclaredSettings settings(Call call) throws ApiException, ManagerException {
+        return Views.DeclaredSettings.of(manager.definition(call.serviceName()));
+    }
+
     Views.Service version(Call call) throws ApiException {
         String name = call.serviceName();
         String version = call.path("version").equals(NO_VERSION) ? "" : call.path("version");

@@ -10,10 +10,12 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.InstanceStatus;
+import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.manager.Event;
 import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.routing.FeedStatus;
+import org.tamanoir.service.DeclaredSetting;
 import org.tamanoir.traffic.StreamRecord;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -83,6 +85,7 @@ final class Views {
             @Nullable Traffic traffic,
             Map<String, Long> counters,
             Map<String, Long> dropReasons,
+            @Nullable String fault,
             long failures,
             long quarantines,
             @Nullable String quarantinedUntil,
@@ -111,6 +114,7 @@ final class Views {
                     traffic == null ? null : Traffic.of(traffic),
                     new TreeMap<>(status.counters()),
                     new TreeMap<>(status.dropReasons()),
+                    faultOf(status),
                     status.health().failures(),
                     status.health().quarantines(),
                     time(status.health().quarantinedUntil()),
@@ -120,6 +124,50 @@ final class Views {
                     status.health().stuck(),
                     LevelViews.Placed.of(status.placement(), status.below()),
                     status.holders());
+        }
+    }
+
+    private static @Nullable String faultOf(ServiceStatus status) {
+        String fault = status.health().fault();
+        return fault.isEmpty() ? null : fault;
+    }
+
+    /**
+     * The settings that a service declares.
+     *
+     * @param declared whether it declares any, or that it takes none; else it takes what it likes
+     */
+    record DeclaredSettings(String name, String version, boolean declared, List<Setting> settings) {
+        static DeclaredSettings of(ServiceDefinition service) {
+            org.tamanoir.service.DeclaredSettings says = service.traits().settings();
+            return new DeclaredSettings(
+                    service.name(),
+                    service.version(),
+                    says.isDeclared(),
+                    says.all().stream().map(Setting::of).toList());
+        }
+    }
+
+    /** A setting; without a least or greatest value where its kind has none. */
+    record Setting(
+            String name,
+            String kind,
+            @Nullable String standard,
+            @Nullable Long min,
+            @Nullable Long max,
+            List<String> choices,
+            String allowed,
+            String text) {
+        static Setting of(DeclaredSetting says) {
+            return new Setting(
+                    says.name(),
+                    word(says.kind()),
+                    says.standard().isEmpty() ? null : says.standard(),
+                    says.min() == Long.MIN_VALUE ? null : (Long) says.min(),
+                    says.max() == Long.MAX_VALUE ? null : (Long) says.max(),
+                    says.choices(),
+                    says.allowed(),
+                    says.text());
         }
     }
 

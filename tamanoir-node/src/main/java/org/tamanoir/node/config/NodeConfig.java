@@ -2,6 +2,7 @@ package org.tamanoir.node.config;
 
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.auth.AuthKey;
 import org.tamanoir.auth.AuthRules;
@@ -42,6 +43,27 @@ public record NodeConfig(
     public NodeConfig {
         routes = List.copyOf(routes);
         services = List.copyOf(services);
+    }
+
+    /** Returns whether a service stands in the configuration, and is not just on the class path. */
+    public boolean names(ServiceDefinition service) {
+        return service.version().isEmpty() && serviceSettings.containsKey(service.name());
+    }
+
+    /** Returns the services that gateways and levels name, with what names each. */
+    public Map<String, String> wanted() {
+        Map<String, String> wanted = new TreeMap<>();
+        serviceSettings.forEach((name, settings) -> {
+            if (settings.differs(ServiceTable.LEVEL)) {
+                wanted.put(name, "level " + settings.get(ServiceTable.LEVEL).label());
+            }
+        });
+        for (GatewayLine gateway : get(NodeSettings.GATEWAYS)) {
+            if (gateway.service() != null) {
+                wanted.put(gateway.service(), "gateway " + gateway.text());
+            }
+        }
+        return wanted;
     }
 
     /** Returns which packets must be authenticated, and which are signed. */

@@ -1,6 +1,9 @@
 package org.tamanoir.node.config;
 
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -45,6 +48,7 @@ public final class NodeConfigBuilder {
     private final Map<String, String> deployedWhere = new LinkedHashMap<>();
 
     private final Map<Object, String> givenBySource = new HashMap<>();
+    private final List<String> warnings = new ArrayList<>();
 
     public NodeConfigBuilder(Problems problems) {
         this.problems = problems;
@@ -92,6 +96,8 @@ public final class NodeConfigBuilder {
                 known != null && className == null ? ServiceClasses.Makers.like(known) : ServiceClasses.makers(wanted);
         given.put(name, merged);
         ServiceSettings settings = ServiceTable.settings(merged);
+        String whereConfig = merged.where(ServiceTable.CONFIG);
+        makers.traits().settings().problems(settings.config()).forEach(problem -> problems.add(whereConfig, problem));
         String misfit = settings.dispatch().whyNot(merged.find(ServiceTable.CLASS, wanted), makers.traits());
         if (!misfit.isEmpty()) {
             problems.add(where, misfit);
@@ -141,6 +147,7 @@ public final class NodeConfigBuilder {
         NodeSettings.AUTHENTICATION.check(values, problems);
         checkTlsAddresses();
         checkQuic();
+        new Addresses(values, problems).check();
         checkHandOver();
         String noThreads = ExecutionEnvironment.whyNot(
                 values.get(NodeSettings.THREADS), Transport.of(values.get(NodeSettings.TRANSPORT)));
@@ -149,9 +156,13 @@ public final class NodeConfigBuilder {
         }
         AdminConfig admin = AdminConfig.of(values);
         ClusterSettings cluster = new ClusterSettings(values, admin);
+        boolean mayFetch = cluster.isConfigured() || deploy().isConfigured();
         if (!cluster.isConfigured()) {
             checkTrust(); // Else directors may say whose code runs.
         }
+        missing().forEach((name, who) -> checkMissing(name, who, mayFetch));
+        List.of(NodeSettings.ACCESS_LOG, NodeSettings.ARENA, NodeSettings.HAND_OVER)
+                .forEach(this::checkFolder);
         checkInterfaces(NodeSettings.INTERFACES);
         checkInterfaces(NodeSettings.PLAIN_INTERFACES);
         if (!values.get(NodeSettings.PLAIN).isEmpty()
@@ -168,6 +179,51 @@ public final class NodeConfigBuilder {
                     values.where(isServedByTls ? NodeSettings.DEPLOY_TLS : NodeSettings.ADMIN_TLS),
                     "a server must show a certificate; name files of a certificate and its key under tls");
         }
+    }
+
+    /** Returns which services are named and not on the class path, with what names each and where that stands. */
+    private Map<String, Wanting> missing() {
+        Map<String, Wanting> missing = new TreeMap<>();
+        deployedWhere.forEach((name, where) -> missing.put(name, new Wanting(where, "services")));
+        for (GatewayLine gateway : values.get(NodeSettings.GATEWAYS)) {
+            String name = gateway.service();
+            if (name != null && !services.containsKey(name) && !ServiceClasses.exists(name)) {
+                missing.putIfAbsent(name, new Wanting(values.where(NodeSettings.GATEWAYS), gateway.text()));
+            }
+        }
+        return missing;
+    }
+
+    /** What names a service, and where that stands. */
+    private record Wanting(String where, String what) {}
+
+    private void checkMissing(String name, Wanting wanting, boolean mayFetch) {
+        if (mayFetch) {
+            warnings.add(wanting.where() + ": service " + name + " is not on the class path, so its settings are not "
+                    + "checked, and packets for it wait until it is fetched, or fail");
+        } else if (!deployedWhere.containsKey(name)) { // Those are told of already.
+            problems.add(
+                    wanting.where(),
+                    wanting.what() + " names service " + name + ", which nobody has: add its jar to the class path, "
+                            + "correct the name" + ServiceClasses.suggestion(name, services.keySet())
+                            + ", or say in 'deploy' whose code may be fetched");
+        }
+    }
+
+    /** A file that the node makes needs a folder. */
+    private void checkFolder(Setting<Path> setting) {
+        Path file = values.find(setting);
+        Path folder = file == null ? null : file.toAbsolutePath().getParent();
+        if (folder != null && !Files.isDirectory(folder)) {
+            problems.add(
+                    values.where(setting),
+                    file + ": there is no folder " + folder + "; make it, or name a file in another one");
+        }
+    }
+
+    /** Returns what may be meant otherwise, a line each, though it is no error. */
+    public List<String> warnings() {
+        return List.copyOf(warnings);
     }
 
     private void checkInterfaces(Setting<List<String>> setting) {
@@ -192,13 +248,6 @@ public final class NodeConfigBuilder {
                     "a server must show a certificate; name files of a certificate and its key under tls, or with "
                             + "--tls-cert and --tls-key");
         }
-        for (InetSocketAddress address : tls) {
-            if (address.getPort() != 0 && values.get(NodeSettings.TCP).contains(address)) {
-                problems.add(
-                        where,
-                        Endpoint.toString(address) + " is in tcp too, and one address is plain or TLS; remove one");
-            }
-        }
     }
 
     private void checkQuic() {
@@ -212,14 +261,6 @@ public final class NodeConfigBuilder {
                     where,
                     "a server must show a certificate; name files of a certificate and its key under tls, or with "
                             + "--tls-cert and --tls-key");
-        }
-        for (InetSocketAddress address : quic) {
-            if (address.getPort() != 0 && values.get(NodeSettings.UDP_ADDRESSES).contains(address)) {
-                problems.add(
-                        where,
-                        Endpoint.toString(address)
-                                + " is in udp too, and a port takes plain datagrams or QUIC; remove one");
-            }
         }
     }
 

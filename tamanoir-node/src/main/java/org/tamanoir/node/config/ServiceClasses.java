@@ -1,5 +1,6 @@
 package org.tamanoir.node.config;
 
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
@@ -12,6 +13,7 @@ import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.deploy.ServiceFactory;
+import org.tamanoir.node.cli.Suggestion;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
@@ -55,6 +57,11 @@ final class ServiceClasses {
     /** Whether the class path has a class of this name. */
     static boolean exists(String className) {
         return loader().getResource(className.replace('.', '/') + ".class") != null;
+    }
+
+    /** Returns {@code " to NAME"}, the service that may be meant; empty if none is near. */
+    static String suggestion(String name, Collection<String> known) {
+        return Suggestion.nearest(name, known).map(near -> " to " + near).orElse("");
     }
 
     /** The class path's; threads that the JVM makes, as for a signal, have none of their own. */

@@ -83,7 +83,15 @@ public final class CtlCommand implements Runnable {
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
     void services(
             @Parameters(arity = "0..1", paramLabel = "NAME", description = "Of this service alone.") @Nullable
-                    String name) {
+                    String name,
+            @Option(names = "--settings") boolean settings) {
+        if (settings) {
+            if (name == null) {
+                throw new CommandException(ExitCode.USAGE, "--settings: of which service? Add its name", null);
+            }
+            show("/v1/services/" + encoded(name) + "/settings", CtlTables::settings);
+            return;
+        }
         show(name == null ? "/v1/services" : "/v1/services/" + encoded(name), CtlTables::services);
     }
 

@@ -36,12 +36,32 @@ final class CtlTables {
                 new Column("CPU-S", CtlTables::seconds),
                 text("SOURCE", "source"));
         for (JsonNode service : answer.get("services")) {
+            if (service.hasNonNull("fault")) {
+                lines.accept(label(service) + ": " + text(service, "fault"));
+            }
             if (!service.get("holders").isEmpty()) {
                 lines.accept(label(service) + " stays in memory: " + join(service.get("holders")));
             }
         }
         CtlLevels.hindered(answer, lines);
         more(answer, "services", lines);
+    }
+
+    static void settings(JsonNode answer, Consumer<String> lines) {
+        if (answer.get("settings").isEmpty()) {
+            lines.accept(label(answer)
+                    + (answer.get("declared").asBoolean()
+                            ? " takes no settings"
+                            : " does not say which settings it takes"));
+            return;
+        }
+        JsonTable.print(
+                answer.get("settings"),
+                lines,
+                text("SETTING", "name"),
+                text("DEFAULT", "standard"),
+                text("ALLOWED", "allowed"),
+                text("MEANING", "text"));
     }
 
     private static String state(JsonNode service) {

@@ -154,6 +154,7 @@ public final class Node {
                 new BufferPool(),
                 Platform.SYSTEM,
                 Transport.of(config.environment().transport(), sockets));
+        environment.tryOut(service -> this.config.names(service));
     }
 
     /**
@@ -191,6 +192,7 @@ public final class Node {
             environment.formats(formats);
             ActiveNodeManager started = new ActiveNodeManager(environment, catalog, routes, deployment);
             started.givenRoutes(config.routes(), routesFile);
+            started.wanted(() -> this.config.wanted());
             manager = started;
             opened.push(started);
             AccessLog log = config.admin().accessLog() == null
@@ -246,6 +248,7 @@ public final class Node {
             serveCode(deployment == null ? null : deployment.cache(), started, formats);
             serveAdmin(started);
             isStarted = true;
+            started.reportMissing();
             started.ready(null);
             serveCluster(started);
         } catch (IOException | RuntimeException e) {
@@ -629,6 +632,7 @@ public final class Node {
             throw e;
         }
         failed.addAll(plain.commit());
+        started.reportMissing();
         started.report(
                 "reload",
                 "configuration read again: " + changes.taken().size() + " changes taken, "

@@ -116,6 +116,7 @@ public final class NodeCommand implements Callable<Integer> {
                 refused.forEach(spec.commandLine().getErr()::println);
                 return ExitCode.USAGE;
             }
+            settings.warnings().forEach(line -> spec.commandLine().getErr().println("warning: " + line));
             spec.commandLine().getOut().println((file == null ? "command line" : file) + ": OK");
             return ExitCode.OK;
         }

@@ -106,6 +106,7 @@ class DocumentedConfigurationTest {
         Path formats = folder.resolve("flights.ffs");
         FfsWriter.ofFile(Files.newOutputStream(formats)).close();
         String example = example()
+                .replace("/var/log/tamanoir", folder.toString())
                 .replace("/etc/tamanoir/flights.ffs", formats.toString())
                 .replace("/etc/tamanoir/publisher", key.toString())
                 .replace("/etc/tamanoir/auth.keys", keys.toString())

@@ -112,7 +112,7 @@ class TlsConfigTest {
 
         assertThat(problems.lines())
                 .containsExactly(
-                        "f:1: listen.tls: 127.0.0.1:4000 is in tcp too, and one address is plain or TLS; remove one");
+                        "f:1: listen.tls: 127.0.0.1:4000 is in listen.tcp too, and one address takes one kind of traffic; remove one");
     }
 
     @Test
