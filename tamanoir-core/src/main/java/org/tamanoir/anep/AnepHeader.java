@@ -1,6 +1,7 @@
 package org.tamanoir.anep;
 
 import java.nio.ByteBuffer;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** The header of ANEP: see {@link Anep}. */
@@ -238,7 +239,7 @@ final class AnepHeader extends HeaderFormat {
         }
         if (option.isPrivate() && view.typeId != view.tamanoirTypeId) {
             throw new IllegalArgumentException(String.format(
-                    "%s cannot be added: it is private to Type ID 0x%04x, the packet has 0x%04x",
+                    Locale.ROOT, "%s cannot be added: it is private to Type ID 0x%04x, the packet has 0x%04x",
                     option, view.tamanoirTypeId, view.typeId));
         }
         return view.length + option.words() * 4;

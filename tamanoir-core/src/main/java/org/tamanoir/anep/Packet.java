@@ -3,6 +3,7 @@ package org.tamanoir.anep;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -519,7 +520,7 @@ public final class Packet extends HeaderView {
     @Override
     public String toString() {
         return String.format(
-                "ANEP type 0x%04x, header %d, packet %d octets, service key %s",
+                Locale.ROOT, "ANEP type 0x%04x, header %d, packet %d octets, service key %s",
                 typeId(), headerLength(), length(), ServiceKey.toString(serviceKey()));
     }
 

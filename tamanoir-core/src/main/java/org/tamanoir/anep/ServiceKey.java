@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Locale;
 
 /** The 64-bit keys by which packets name services. 0 names none. */
 public final class ServiceKey {
@@ -28,6 +29,6 @@ public final class ServiceKey {
 
     /** 16 hexadecimal digits, as in the repository's {@code keys/} folder. */
     public static String toString(long key) {
-        return String.format("%016x", key);
+        return String.format(Locale.ROOT, "%016x", key);
     }
 }

@@ -1,8 +1,8 @@
 package org.tamanoir.format;
 
+import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -34,7 +34,8 @@ public final class RecordEncoder {
         final int at;
         final int pointers;
         final @Nullable Map<?, ?> values;
-        final @Nullable Object @Nullable [] elements;
+        final @Nullable Elements elements;
+        /** Fields or elements that are written, the current one among them. */
         int index;
 
         Frame(
@@ -44,7 +45,7 @@ public final class RecordEncoder {
                 int at,
                 int pointers,
                 @Nullable Map<?, ?> values,
-                @Nullable Object @Nullable [] elements) {
+                @Nullable Elements elements) {
             this.structure = structure;
             this.structureAt = structureAt;
             this.type = type;
@@ -52,6 +53,24 @@ public final class RecordEncoder {
             this.pointers = pointers;
             this.values = values;
             this.elements = elements;
+        }
+
+        /** Returns the name of the current field, or the indices of the current element. */
+        String place() {
+            return elements == null
+                    ? structure.fields().get(index - 1).name()
+                    : elements.indices(index - 1);
+        }
+    }
+
+    /** The elements of an array in the order of memory. */
+    private record Elements(@Nullable Object[] values, int[] counts, int[] strides) {
+        String indices(int element) {
+            StringBuilder indices = new StringBuilder();
+            for (int n = 0; n < counts.length; n++) {
+                indices.append('[').append(element / strides[n] % counts[n]).append(']');
+            }
+            return indices.toString();
         }
     }
 
@@ -82,37 +101,56 @@ public final class RecordEncoder {
         frames.clear();
         written.clear();
         top = values;
-        Structure structure = writer.format().top();
-        structure(structure, values, 0, 0);
-        while (!frames.isEmpty()) {
-            Frame frame = frames.get(frames.size() - 1);
-            if (frame.elements != null) {
-                element(frame, frame.elements);
-            } else {
-                field(frame);
+        try {
+            structure(writer.format().top(), values, 0, 0);
+            while (!frames.isEmpty()) {
+                Frame frame = frames.get(frames.size() - 1);
+                if (frame.elements != null) {
+                    element(frame, frame.elements);
+                } else {
+                    field(frame);
+                }
             }
+        } catch (FormatException e) {
+            throw e.inField(path());
         }
         return writer.finish();
+    }
+
+    /** Returns the place of the value that is written. */
+    private String path() {
+        StringBuilder path = new StringBuilder();
+        for (Frame frame : frames) {
+            if (frame.index > 0) {
+                path.append(frame.elements == null && path.length() > 0 ? "." : "").append(frame.place());
+            }
+        }
+        return path.toString();
     }
 
     private void structure(Structure structure, Object value, int at, int pointers) {
         if (!(value instanceof Map<?, ?> values)) {
             throw fault("structure '" + Texts.shown(structure.name()) + "' needs its fields, not " + shown(value));
         }
+        Frame frame = new Frame(structure, at, Type.structure(structure, 0), at, pointers, values, null);
+        frames.add(frame);
         for (Field field : structure.fields()) {
+            frame.index++;
             Type type = field.type();
             Object own = values.get(field.name());
             if (type.isLeaf() && type.scalar() != null && own != null) {
                 scalar(type, own, at + field.offset());
             }
         }
+        frame.index = 0;
         for (Field field : structure.fields()) {
+            frame.index++;
             Object own = values.get(field.name());
             if (own instanceof List<?> || own instanceof byte[]) {
                 counts(field, own, values, at);
             }
         }
-        frames.add(new Frame(structure, at, Type.structure(structure, 0), at, pointers, values, null));
+        frame.index = 0;
     }
 
     /** Writes the lengths of an array to the fields that count it and have no value. */
@@ -144,21 +182,17 @@ public final class RecordEncoder {
         Field field = frame.structure.fields().get(frame.index++);
         Object value = frame.values == null ? null : frame.values.get(field.name());
         if (value != null && !(field.type().isLeaf() && field.type().scalar() != null)) {
-            try {
-                value(frame, field.type(), frame.at + field.offset(), value);
-            } catch (FormatException e) {
-                throw new FormatException(e.fault(), "field '" + Texts.shown(field.name()) + "': " + e.getMessage());
-            }
+            value(frame, field.type(), frame.at + field.offset(), value);
         }
     }
 
-    private void element(Frame frame, @Nullable Object[] elements) {
-        if (frame.index == elements.length) {
+    private void element(Frame frame, Elements elements) {
+        if (frame.index == elements.values.length) {
             frames.remove(frames.size() - 1);
             return;
         }
         int at = frame.at + frame.index * frame.type.bytes();
-        Object value = elements[frame.index++];
+        Object value = elements.values[frame.index++];
         if (value != null) {
             value(frame, frame.type, at, value);
         }
@@ -244,7 +278,7 @@ public final class RecordEncoder {
             stride *= counts[i];
         }
         flatten(value, 0, counts, strides, 0, elements);
-        frames.add(new Frame(frame.structure, frame.structureAt, array.target(), at, pointers, null, elements));
+        frames.add(new Frame(frame.structure, frame.structureAt, array.target(), at, pointers, null, new Elements(elements, counts, strides)));
     }
 
     private int[] counts(Type array, int structureAt) {
@@ -290,7 +324,7 @@ public final class RecordEncoder {
         } else if (value instanceof byte[] text) {
             writer.putText(at, text);
         } else if (value instanceof String text) {
-            writer.putText(at, text.getBytes(StandardCharsets.UTF_8));
+            writer.putText(at, Texts.encode(text));
         } else {
             throw fault("needs a text, not " + shown(value));
         }
@@ -304,17 +338,35 @@ public final class RecordEncoder {
         } else if (!(value instanceof Number number)) {
             throw fault("needs a number, not " + shown(value));
         } else if (type.kind() == Kind.FLOAT) {
-            if (type.bytes() > 8) {
+            if (type.bytes() != Float.BYTES && type.bytes() != Double.BYTES) {
                 throw fault("has " + type.bytes() + " bytes, which are handed on as they are, not as " + shown(value));
             }
-            writer.putDouble(type, at, number.doubleValue());
+            floating(type, number, at);
         } else if (number instanceof BigInteger large) {
             putChecked(type, at, large);
-        } else if (number instanceof Double || number instanceof Float || number instanceof java.math.BigDecimal) {
+        } else if (number instanceof Double || number instanceof Float || number instanceof BigDecimal) {
             throw fault("needs a whole number, not " + shown(value));
         } else {
             putChecked(type, at, BigInteger.valueOf(number.longValue()));
         }
+    }
+
+    /** Writes the nearest float; what would be infinite or 0 without being it, or is whole and not exact, is refused. */
+    private void floating(Type type, Number number, int at) {
+        double nearest = type.bytes() == Float.BYTES ? number.floatValue() : number.doubleValue();
+        boolean binary = number instanceof Double || number instanceof Float;
+        if (Double.isInfinite(nearest) && !(binary && Double.isInfinite(number.doubleValue()))) {
+            throw fault(shown(number) + " is too large for float of " + type.bytes() + " bytes");
+        }
+        if (nearest == 0 && (binary ? number.doubleValue() != 0 : new BigDecimal(number.toString()).signum() != 0)) {
+            throw fault(shown(number) + " is too small for float of " + type.bytes() + " bytes, which would hold 0");
+        }
+        if (!binary
+                && !(number instanceof BigDecimal)
+                && new BigDecimal(nearest).compareTo(new BigDecimal(number.toString())) != 0) {
+            throw fault("whole number " + shown(number) + " is not exact as float of " + type.bytes() + " bytes");
+        }
+        writer.putDouble(type, at, nearest);
     }
 
     private void putChecked(Type type, int at, BigInteger value) {
@@ -322,14 +374,17 @@ public final class RecordEncoder {
         int bits = 8 * type.bytes();
         if (signed ? value.bitLength() >= bits : value.signum() < 0 || value.bitLength() > bits) {
             throw new FormatException(
-                    FormatFault.VALUE, value + " does not fit " + type.kind() + " of " + type.bytes() + " bytes");
+                    FormatFault.VALUE, shown(value) + " does not fit " + type.kind() + " of " + type.bytes() + " bytes");
         }
         writer.putLong(type, at, value.longValue());
     }
 
     private static String shown(Object value) {
-        return Texts.shown(
-                value instanceof Map || value instanceof List ? value.getClass().getSimpleName() : value + "");
+        return value instanceof Map
+                ? "an object"
+                : value instanceof List
+                        ? "a list"
+                        : value instanceof byte[] || value instanceof Opaque ? "bytes" : Texts.shown(value + "");
     }
 
     private static FormatException fault(String message) {

@@ -1,8 +1,10 @@
 package org.tamanoir.format;
 
 import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** The names in descriptions, which have no declared character set: UTF-8, else a character for each byte. */
 final class Texts {
@@ -21,14 +23,26 @@ final class Texts {
         }
     }
 
+    /** Returns UTF-8; a surrogate without its other half, which UTF-8 does not have, is refused. */
     static byte[] encode(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
+        try {
+            ByteBuffer bytes = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+            return Arrays.copyOf(bytes.array(), bytes.limit());
+        } catch (CharacterCodingException e) {
+            throw new FormatException(
+                    FormatFault.VALUE, "text with a surrogate that stands alone, which is no character");
+        }
     }
 
     /** Returns a foreign text for a message of one line. */
     static String shown(String text) {
+        return text.length() > SHOWN ? shownAll(text.substring(0, SHOWN)) + "…" : shownAll(text);
+    }
+
+    /** Returns a foreign text of bounded length for a message of one line. */
+    static String shownAll(String text) {
         StringBuilder shown = new StringBuilder();
-        text.chars().limit(SHOWN).forEach(c -> shown.append(Character.isISOControl(c) ? '?' : (char) c));
-        return text.length() > SHOWN ? shown + "…" : shown.toString();
+        text.chars().forEach(c -> shown.append(Character.isISOControl(c) ? '?' : (char) c));
+        return shown.toString();
     }
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -61,7 +62,7 @@ public final class KindLimiter<K, T> {
          * second)"}.
          */
         public String say(String text) {
-            return more == 0 ? text : String.format("%s (and %,d like it in the last second)", text, more);
+            return more == 0 ? text : String.format(Locale.ROOT, "%s (and %,d like it in the last second)", text, more);
         }
     }
 

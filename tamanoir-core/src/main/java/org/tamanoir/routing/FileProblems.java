@@ -4,6 +4,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.zip.ZipException;
 
 /** Collects what is wrong with a file, the first {@value #MAX} problems in a line each. Thread contract: one thread. */
@@ -92,7 +93,7 @@ final class FileProblems {
                         Character.UNASSIGNED,
                         Character.PRIVATE_USE,
                         Character.LINE_SEPARATOR,
-                        Character.PARAGRAPH_SEPARATOR -> visible.append(String.format("\\u%04x", c));
+                        Character.PARAGRAPH_SEPARATOR -> visible.append(String.format(Locale.ROOT, "\\u%04x", c));
                 default -> visible.appendCodePoint(c);
             }
         });

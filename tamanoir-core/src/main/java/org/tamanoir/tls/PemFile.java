@@ -18,6 +18,7 @@ import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -92,7 +93,7 @@ final class PemFile {
     private static byte[] decode(String what, Path path, String text) throws IOException {
         // Older formats of encrypted keys have headers in front of the base64.
         if (text.contains("ENCRYPTED")) {
-            throw new IOException(what + " " + path + ": the key is encrypted" + String.format(PLAIN_KEY, path));
+            throw new IOException(what + " " + path + ": the key is encrypted" + String.format(Locale.ROOT, PLAIN_KEY, path));
         }
         try {
             return Base64.getMimeDecoder().decode(text);
@@ -137,10 +138,10 @@ final class PemFile {
                 }
                 case "ENCRYPTED PRIVATE KEY" ->
                     throw new IOException(
-                            what + " " + path + ": the key is encrypted" + String.format(PLAIN_KEY, path));
+                            what + " " + path + ": the key is encrypted" + String.format(Locale.ROOT, PLAIN_KEY, path));
                 case "RSA PRIVATE KEY", "EC PRIVATE KEY", "DSA PRIVATE KEY", "OPENSSH PRIVATE KEY" ->
                     throw new IOException(what + " " + path + ": holds " + block.label + ", not PKCS #8 (PRIVATE KEY)"
-                            + String.format(PLAIN_KEY, path));
+                            + String.format(Locale.ROOT, PLAIN_KEY, path));
                 default -> {
                     // Certificates and EC parameters may stand in the same file.
                 }

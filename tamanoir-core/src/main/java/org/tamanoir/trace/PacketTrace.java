@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -152,6 +153,6 @@ public final class PacketTrace {
     /** Returns a time as {@code 12.345 ms}. */
     public static String millis(long ns) {
         long micros = ns / 1000;
-        return micros / 1000 + "." + String.format("%03d", micros % 1000) + " ms";
+        return micros / 1000 + "." + String.format(Locale.ROOT, "%03d", micros % 1000) + " ms";
     }
 }

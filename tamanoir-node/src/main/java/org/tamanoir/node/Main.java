@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.PropertyResourceBundle;
 import java.util.ResourceBundle;
@@ -86,9 +88,13 @@ public final class Main implements Callable<Integer> {
 
     /** Runs a command and ends the process with its exit code. */
     public static void main(String[] args) {
+        // What programs read and write is the same wherever the host stands: digits, separators and UTF-8.
+        Locale.setDefault(Locale.ROOT);
+        PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+        PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
         int code = ExitCode.LOST;
         try {
-            code = commandLine(args).execute(args);
+            code = run(out, err, args);
         } catch (Error e) {
             try {
                 e.printStackTrace();

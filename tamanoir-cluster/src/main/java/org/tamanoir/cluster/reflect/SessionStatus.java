@@ -147,7 +147,7 @@ public record SessionStatus(
 
     private static SourceStatus of(RtpSource source) {
         return new SourceStatus(
-                "%08x".formatted(source.ssrc),
+                String.format(Locale.ROOT, "%08x", source.ssrc),
                 Addresses.text(new InetSocketAddress(Addresses.of(source.high, source.low), source.port)),
                 source.packets(),
                 source.expected(),

@@ -85,7 +85,23 @@ public final class JsonRecords {
     public byte[] encode(JsonParser in) {
         byId.clear();
         open.clear();
-        return encoder.encode(read(in));
+        Map<String, @Nullable Object> fields;
+        try {
+            fields = read(in);
+        } catch (FormatException e) {
+            throw e.inField(path());
+        }
+        return encoder.encode(fields);
+    }
+
+    /** Returns the place of the value that is read. */
+    private String path() {
+        StringBuilder path = new StringBuilder();
+        for (Frame frame : open) {
+            path.append(frame.structure == null || path.isEmpty() || frame.name.isEmpty() ? "" : ".")
+                    .append(frame.structure == null ? "[" + frame.list.size() + "]" : frame.name);
+        }
+        return path.toString();
     }
 
     private Map<String, @Nullable Object> read(JsonParser in) {
@@ -140,6 +156,7 @@ public final class JsonRecords {
         String name = in.currentName();
         JsonToken token = in.nextToken();
         Field field = structure.field(name);
+        frame.name = "";
         if (field != null) {
             if (frame.fields.containsKey(name)) {
                 throw fault("structure '" + structure.name() + "' has '" + name + "' twice");
@@ -183,13 +200,23 @@ public final class JsonRecords {
 
     private static @Nullable Object leaf(JsonParser in, Type type) {
         return switch (in.currentToken()) {
-            case VALUE_NUMBER_INT -> in.getBigIntegerValue();
-            case VALUE_NUMBER_FLOAT -> in.getDoubleValue();
+            case VALUE_NUMBER_INT -> type.kind() == Kind.FLOAT ? floating(in, type) : in.getBigIntegerValue();
+            case VALUE_NUMBER_FLOAT -> floating(in, type);
             case VALUE_TRUE -> true;
             case VALUE_FALSE -> false;
             case VALUE_STRING -> type.kind() == Kind.FLOAT ? number(in.getString()) : in.getString();
             case START_OBJECT -> hex(in);
             default -> throw fault(type.kind() + " is " + in.currentToken());
+        };
+    }
+
+    private static Object floating(JsonParser in, Type type) {
+        if (type.kind() != Kind.FLOAT) {
+            throw fault("needs a " + (type.kind() == Kind.STRING ? "text" : "whole number") + ", not " + in.getString());
+        }
+        return switch (in.getNumberTypeFP()) {
+            case FLOAT16, FLOAT32, DOUBLE64 -> in.getDoubleValue();
+            case BIG_DECIMAL, UNKNOWN -> Decimals.floating(in.getString(), type.bytes());
         };
     }
 
@@ -205,14 +232,15 @@ public final class JsonRecords {
     private static Object hex(JsonParser in) {
         in.nextToken();
         String name = in.currentName();
-        in.nextToken();
+        boolean isKnown = "hex".equals(name) || "octets".equals(name);
+        boolean isText = in.nextToken() == JsonToken.VALUE_STRING;
         String digits = in.getString();
-        if (in.nextToken() != JsonToken.END_OBJECT || name == null) {
-            throw fault("bytes are one property, hex or octets");
+        if (!isKnown || !isText || in.nextToken() != JsonToken.END_OBJECT) {
+            throw fault("bytes are one property, hex or octets, with a text of digits");
         }
         try {
-            byte[] bytes = HexFormat.of().parseHex(digits == null ? "" : digits);
-            return name.equals("octets") ? new Opaque(bytes) : bytes;
+            byte[] bytes = HexFormat.of().parseHex(digits);
+            return "octets".equals(name) ? new Opaque(bytes) : bytes;
         } catch (IllegalArgumentException e) {
             throw fault("bytes are not hexadecimal");
         }

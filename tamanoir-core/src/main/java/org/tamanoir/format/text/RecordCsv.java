@@ -9,6 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.tamanoir.format.Field;
 import org.tamanoir.format.Format;
+import org.tamanoir.format.FormatException;
+import org.tamanoir.format.FormatFault;
 import org.tamanoir.format.RecordView;
 import org.tamanoir.format.Structure;
 import tools.jackson.core.JsonGenerator;
@@ -17,7 +19,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Writes records of one format as comma-separated values (RFC 4180): a column for each field, those of structures inside
- * as {@code outer.inner}; null is an empty cell, and what is no number and no text is its JSON.
+ * as {@code outer.inner}; null is an empty cell, {@code ""} where it is a row's only one, since readers drop empty lines;
+ * what is no number and no text is its JSON.
  *
  * <p>Thread contract: one thread.
  */
@@ -31,7 +34,11 @@ public final class RecordCsv {
         this.out = out;
     }
 
-    /** Writes the names of the columns. */
+    /**
+     * Writes the names of the columns.
+     *
+     * @throws FormatException if two fields would be one column
+     */
     public void header(Format format) {
         Map<String, String> names = new LinkedHashMap<>();
         columns("", format.top(), names);
@@ -43,8 +50,9 @@ public final class RecordCsv {
             Structure inner = field.type().isLeaf() ? field.type().structure() : null;
             if (inner != null) {
                 columns(before + field.name() + ".", inner, names);
-            } else {
-                names.put(before + field.name(), field.typeText());
+            } else if (names.put(before + field.name(), field.typeText()) != null) {
+                throw new FormatException(
+                        FormatFault.VALUE, "two fields are the column '" + before + field.name() + "': take JSON");
             }
         }
     }
@@ -76,9 +84,10 @@ public final class RecordCsv {
 
     private void row(Iterator<String> cells) {
         try {
-            while (cells.hasNext()) {
+            for (boolean isFirst = true; cells.hasNext(); isFirst = false) {
                 String cell = cells.next();
-                boolean quoted = cell.chars().anyMatch(c -> c == ',' || c == '"' || c == '\n' || c == '\r');
+                boolean isLine = isFirst && cell.isEmpty() && !cells.hasNext();
+                boolean quoted = isLine || cell.chars().anyMatch(c -> c == ',' || c == '"' || c == '\n' || c == '\r');
                 out.write(quoted ? '"' + cell.replace("\"", "\"\"") + '"' : cell);
                 out.write(cells.hasNext() ? "," : "\r\n");
             }

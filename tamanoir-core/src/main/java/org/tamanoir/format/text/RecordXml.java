@@ -181,7 +181,8 @@ public final class RecordXml {
 
         @Override
         public void floating(double value, int bytes) {
-            content(Double.toString(value));
+            String text = Double.toString(value);
+            content(Double.isInfinite(value) ? text.replace("Infinity", "INF") : text); // As XML Schema does.
         }
 
         @Override

@@ -1,7 +1,11 @@
 package org.tamanoir.format.text;
 
+import java.io.IOException;
 import java.io.InputStream;
-import java.math.BigInteger;
+import java.io.InputStreamReader;
+import java.io.PushbackInputStream;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -9,7 +13,10 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamConstants;
 import javax.xml.stream.XMLStreamException;
@@ -35,8 +42,11 @@ import org.tamanoir.format.Type;
 public final class XmlRecords {
     /** Structures and arrays within one another: deeper than any record nests that is written. */
     private static final int MAX_DEPTH = 4_000;
-    /** Characters of a number; the longest that is written has 24. */
-    private static final int MAX_DIGITS = 100;
+    /** Bytes in which a declaration of the encoding stands. */
+    private static final int START_BYTES = 1_024;
+    /** A mark of UTF-8, and the encoding that is declared; each byte a character. */
+    private static final Pattern DECLARATION =
+            Pattern.compile("^(\u00EF\u00BB\u00BF)?<\\?xml\\s[^>]*?encoding\\s*=\\s*[\"']([^\"'>]*)[\"']");
 
     private final Format format;
     private final RecordEncoder encoder;
@@ -46,8 +56,9 @@ public final class XmlRecords {
     /** Elements and characters that the record may still have. */
     private int left;
 
-    /** A structure, or that many dimensions of an array. */
+    /** A structure, or that many dimensions of an array, and its place in the level around it. */
     private record Level(
+            String place,
             @Nullable Structure structure,
             Map<String, @Nullable Object> fields,
             @Nullable Type array,
@@ -60,8 +71,12 @@ public final class XmlRecords {
         encoder = new RecordEncoder(format);
     }
 
-    /** Makes a parser that takes no document type, and so no entities but XML's own five. */
-    public static XMLStreamReader parser(InputStream in) throws XMLStreamException {
+    /**
+     * Makes a parser that takes no document type, and so no entities but XML's own five.
+     *
+     * @throws XMLStreamException if it is no XML, or not in UTF-8, UTF-16 with its mark, ISO-8859-1 or US-ASCII
+     */
+    public static XMLStreamReader parser(InputStream in) throws IOException, XMLStreamException {
         XMLInputFactory factory = XMLInputFactory.newDefaultFactory();
         factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
         factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
@@ -71,7 +86,29 @@ public final class XmlRecords {
         factory.setProperty("jdk.xml.maxElementDepth", 2 * MAX_DEPTH);
         factory.setProperty("jdk.xml.maxGeneralEntitySizeLimit", 0);
         factory.setProperty("jdk.xml.totalEntitySizeLimit", 0);
-        return factory.createXMLStreamReader(in);
+        return factory.createXMLStreamReader(text(in));
+    }
+
+    /** Returns the characters of a document; those that are malformed are refused, which the JDK's parser replaces. */
+    private static Reader text(InputStream in) throws IOException, XMLStreamException {
+        PushbackInputStream all = new PushbackInputStream(in, START_BYTES);
+        byte[] start = all.readNBytes(START_BYTES);
+        all.unread(start);
+        Matcher declared = DECLARATION.matcher(new String(start, StandardCharsets.ISO_8859_1));
+        if (start.length > 1 && (start[0] & start[1] & 0xFF) == 0xFE && (start[0] ^ start[1]) == 1) {
+            return new InputStreamReader(all, StandardCharsets.UTF_16.newDecoder());
+        }
+        String encoding = declared.find() ? declared.group(2).toUpperCase(Locale.ROOT) : "UTF-8";
+        if (encoding.equals("UTF-8")) {
+            return new StrictUtf8(all);
+        }
+        if (declared.group(1) == null && encoding.equals("ISO-8859-1")) {
+            return new InputStreamReader(all, StandardCharsets.ISO_8859_1);
+        }
+        if (declared.group(1) == null && encoding.equals("US-ASCII")) {
+            return new InputStreamReader(all, StandardCharsets.US_ASCII.newDecoder());
+        }
+        throw new XMLStreamException("encoding " + encoding + ": convert it to UTF-8");
     }
 
     /**
@@ -84,7 +121,7 @@ public final class XmlRecords {
         byId.clear();
         open.clear();
         left = FormatLimits.ITEM_BYTES;
-        Map<String, @Nullable Object> top = structure(in, format.top());
+        Map<String, @Nullable Object> top = structure(in, "", format.top());
         while (!open.isEmpty()) {
             if (in.nextTag() == XMLStreamConstants.END_ELEMENT) {
                 open.pop();
@@ -95,6 +132,14 @@ public final class XmlRecords {
         return encoder.encode(top);
     }
 
+    /** Returns the place of an element of the innermost level. */
+    private String path(String place) {
+        StringBuilder path = new StringBuilder();
+        open.descendingIterator().forEachRemaining(level -> path.append(level.place));
+        String whole = path + place;
+        return whole.startsWith(".") ? whole.substring(1) : whole;
+    }
+
     private void element(XMLStreamReader in, Level level) throws XMLStreamException {
         spend(1);
         String name = in.getLocalName();
@@ -103,37 +148,83 @@ public final class XmlRecords {
             name = named != null ? named : name;
             Field field = level.structure.field(name);
             if (field == null) {
-                throw fault("structure '" + level.structure.name() + "' has no field '" + name + "'");
+                throw fault("structure '" + level.structure.name() + "' has no field '" + name + "'")
+                        .inField(path(""));
             }
-            level.fields.put(name, value(in, field.type()));
+            if (level.fields.containsKey(name)) {
+                throw fault("structure '" + level.structure.name() + "' has '" + name + "' twice")
+                        .inField(path(""));
+            }
+            level.fields.put(name, value(in, "." + name, field.type()));
         } else if (level.array != null) {
             if (!name.equals(RecordXml.ITEM)) {
                 throw fault("array of " + level.array.kind() + " has an element '" + name + "', not '" + RecordXml.ITEM
-                        + "'");
+                                + "'")
+                        .inField(path(""));
             }
+            String place = "[" + level.elements.size() + "]";
             level.elements.add(
-                    level.dimensions > 1 ? list(level.array, level.dimensions - 1) : value(in, level.array.target()));
+                    level.dimensions > 1
+                            ? list(place, level.array, level.dimensions - 1)
+                            : value(in, place, level.array.target()));
         }
     }
 
-    private @Nullable Object value(XMLStreamReader in, Type of) throws XMLStreamException {
+    /** Reads a value at a place of the innermost level. */
+    private @Nullable Object value(XMLStreamReader in, String place, Type of) throws XMLStreamException {
+        try {
+            return valueAt(in, place, of);
+        } catch (FormatException e) {
+            throw e.inField(path(place));
+        }
+    }
+
+    private @Nullable Object valueAt(XMLStreamReader in, String place, Type of) throws XMLStreamException {
         Type type = of;
         while (type.isPointer()) {
             type = type.target();
         }
-        if ("true".equals(in.getAttributeValue(null, "null"))) {
+        String absent = in.getAttributeValue(null, "null");
+        if (absent != null && truth(absent)) {
             end(in);
             return null;
         }
         if (type.isArray()) {
-            return list(type, type.dimensions().size());
+            return list(place, type, type.dimensions().size());
         }
         Structure structure = type.structure();
-        return structure != null ? structure(in, structure) : leaf(in, type);
+        return structure != null ? structure(in, place, structure) : leaf(in, type);
+    }
+
+    /** Returns what an {@code xs:boolean} says. */
+    private static boolean truth(String text) {
+        return switch (collapsed(text)) {
+            case "true", "1" -> true;
+            case "false", "0" -> false;
+            default -> throw fault("attribute null is neither true nor false");
+        };
+    }
+
+    /** Returns a text without XML's white space around it, and no other. */
+    private static String collapsed(String text) {
+        int from = 0;
+        int to = text.length();
+        while (from < to && isSpace(text.charAt(from))) {
+            from++;
+        }
+        while (from < to && isSpace(text.charAt(to - 1))) {
+            to--;
+        }
+        return text.substring(from, to);
+    }
+
+    private static boolean isSpace(char one) {
+        return one == ' ' || one == '\t' || one == '\n' || one == '\r';
     }
 
     /** Returns the fields of a structure, which the elements that follow fill in. */
-    private Map<String, @Nullable Object> structure(XMLStreamReader in, Structure structure) throws XMLStreamException {
+    private Map<String, @Nullable Object> structure(XMLStreamReader in, String place, Structure structure)
+            throws XMLStreamException {
         String ref = in.getAttributeValue(null, "ref");
         if (ref != null) {
             Map<String, @Nullable Object> known = byId.get(ref);
@@ -145,17 +236,17 @@ public final class XmlRecords {
         }
         Map<String, @Nullable Object> fields = new LinkedHashMap<>();
         String id = in.getAttributeValue(null, "id");
-        if (id != null) {
-            byId.put(id, fields);
+        if (id != null && byId.put(id, fields) != null) {
+            throw fault("id " + id + " is given twice");
         }
-        push(new Level(structure, fields, null, 0, List.of()));
+        push(new Level(place, structure, fields, null, 0, List.of()));
         return fields;
     }
 
     /** Returns the elements of an array, which those that follow fill in. */
-    private List<@Nullable Object> list(Type array, int dimensions) {
+    private List<@Nullable Object> list(String place, Type array, int dimensions) {
         List<@Nullable Object> elements = new ArrayList<>();
-        push(new Level(null, Map.of(), array, dimensions, elements));
+        push(new Level(place, null, Map.of(), array, dimensions, elements));
         return elements;
     }
 
@@ -183,15 +274,11 @@ public final class XmlRecords {
         if (type.kind() == Kind.STRING) {
             return text;
         }
-        String number = text.strip();
-        try {
-            if (number.length() <= MAX_DIGITS) {
-                return type.kind() == Kind.FLOAT ? (Object) Double.valueOf(number) : new BigInteger(number);
-            }
-        } catch (NumberFormatException e) {
-            // Told below, as what is too long.
-        }
-        throw fault("element of " + type.kind() + " holds no number of at most " + MAX_DIGITS + " characters");
+        String number = collapsed(text);
+        boolean isTruth = type.kind() == Kind.BOOLEAN && (number.equals("true") || number.equals("false"));
+        return isTruth
+                ? (Object) number.equals("true")
+                : type.kind() == Kind.FLOAT ? Decimals.floating(number, type.bytes()) : (Object) Decimals.whole(number);
     }
 
     /** Returns the text up to the end of the current element, which has no other inside. */

@@ -102,7 +102,7 @@ class RecordTextTest {
     @Test
     void aNumberThatDoesNotFitIsRefused() {
         assertEquals(
-                "2147483648 does not fit integer of 4 bytes",
+                "field 'delay': 2147483648 does not fit integer of 4 bytes",
                 assertThrows(FormatException.class, () -> parse(FLIGHT, "{\"delay\":2147483648}"))
                         .getMessage());
     }

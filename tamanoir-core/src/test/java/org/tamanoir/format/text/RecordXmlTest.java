@@ -47,19 +47,19 @@ class RecordXmlTest {
         return new RecordView().wrap(FLIGHT, ByteBuffer.wrap(encoded), 0, encoded.length);
     }
 
-    private static byte[] parse(Format format, String xml) throws XMLStreamException {
+    private static byte[] parse(Format format, String xml) throws IOException, XMLStreamException {
         XMLStreamReader in = XmlRecords.parser(new ByteArrayInputStream(xml.getBytes(StandardCharsets.UTF_8)));
         in.nextTag();
         return new XmlRecords(format).encode(in);
     }
 
     /** Returns the values of a flight with these elements. */
-    private static Map<String, @Nullable Object> flight(String elements) throws XMLStreamException {
+    private static Map<String, @Nullable Object> flight(String elements) throws IOException, XMLStreamException {
         byte[] encoded = parse(FLIGHT, "<record>" + elements + "</record>");
         return RecordTree.read(new RecordView().wrap(FLIGHT, ByteBuffer.wrap(encoded), 0, encoded.length));
     }
 
-    private static void comesBack(String hub) throws XMLStreamException {
+    private static void comesBack(String hub) throws IOException, XMLStreamException {
         byte[] encoded = new RecordEncoder(FLIGHT).encode(Map.of("hub", hub));
         RecordView record = new RecordView().wrap(FLIGHT, ByteBuffer.wrap(encoded), 0, encoded.length);
         assertArrayEquals(encoded, parse(FLIGHT, new RecordXml().element(record)));
@@ -121,19 +121,19 @@ class RecordXmlTest {
     }
 
     @Test
-    void spacesAndWhatXmlCannotHoldComeBack() throws XMLStreamException {
+    void spacesAndWhatXmlCannotHoldComeBack() throws IOException, XMLStreamException {
         for (String hub : List.of("", " ", "\r\n", "\u0001", "\uFFFE", "]]>", " a\tb\n", "<!-- -->", "&lt;&#10;")) {
             comesBack(hub);
         }
     }
 
     @Test
-    void aLongTextOfReferencesComesBack() throws XMLStreamException {
+    void aLongTextOfReferencesComesBack() throws IOException, XMLStreamException {
         comesBack("<&>".repeat(100_000));
     }
 
     @Test
-    void blanksBetweenElementsAreNothing() throws XMLStreamException {
+    void blanksBetweenElementsAreNothing() throws IOException, XMLStreamException {
         assertEquals(7L, flight(" <!-- late -->\n<delay> 7 </delay>\n").get("delay"));
     }
 
@@ -177,7 +177,7 @@ class RecordXmlTest {
     }
 
     @Test
-    void aListOfAThousandComesBack() throws XMLStreamException {
+    void aListOfAThousandComesBack() throws IOException, XMLStreamException {
         String xml = "<record>" + "<next>".repeat(1_000) + "</next>".repeat(1_000) + "</record>";
         byte[] encoded = parse(FLIGHT, xml);
         RecordView record = new RecordView().wrap(FLIGHT, ByteBuffer.wrap(encoded), 0, encoded.length);

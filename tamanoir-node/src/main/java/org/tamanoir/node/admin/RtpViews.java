@@ -1,6 +1,7 @@
 package org.tamanoir.node.admin;
 
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.rtp.RtpReport;
@@ -33,7 +34,7 @@ final class RtpViews {
         static Source of(RtpStatus status) {
             RtpReport report = status.report();
             return new Source(
-                    String.format("%08x", status.ssrc()),
+                    String.format(Locale.ROOT, "%08x", status.ssrc()),
                     Endpoint.toString(status.sender()),
                     Endpoint.toString(status.receiver()),
                     status.payloadType(),

@@ -3,6 +3,7 @@ package org.tamanoir.node.config;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Parse;
@@ -65,7 +66,7 @@ public final class YamlTree {
                             .filter(c -> c == '\n')
                             .count();
             throw new SyntaxException(
-                    line, String.format("no valid YAML: character U+%04X is not allowed", e.getCodePoint()));
+                    line, String.format(Locale.ROOT, "no valid YAML: character U+%04X is not allowed", e.getCodePoint()));
         } catch (YamlEngineException e) {
             throw new SyntaxException(1, "no valid YAML: " + e.getMessage());
         }

@@ -5,6 +5,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -314,7 +315,7 @@ public final class CtlCommand implements Runnable {
     }
 
     private void line(String name, String value) {
-        out().printf("%-8s %s%n", name, value);
+        out().printf(Locale.ROOT, "%-8s %s%n", name, value);
     }
 
     /** An operation on a service, whose version goes into the body. */

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -125,7 +126,7 @@ final class CtlTrace implements Runnable {
                 lines,
                 new Column(
                         "AFTER-MS",
-                        step -> String.format("%.3f", step.get("afterMillis").asDouble())),
+                        step -> String.format(Locale.ROOT, "%.3f", step.get("afterMillis").asDouble())),
                 text("STAGE", "stage"),
                 text("DECISION", "decision"),
                 text("REASON", "reason"));
@@ -134,7 +135,7 @@ final class CtlTrace implements Runnable {
                 outcome.equals("waiting")
                         ? "waiting " + text(answer, "waits")
                         : outcome + " after "
-                                + String.format("%.3f", answer.get("millis").asDouble()) + " ms, "
+                                + String.format(Locale.ROOT, "%.3f", answer.get("millis").asDouble()) + " ms, "
                                 + text(answer, "bytes") + " bytes");
     }
 }

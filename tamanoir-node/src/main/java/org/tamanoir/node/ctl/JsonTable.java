@@ -21,7 +21,7 @@ public final class JsonTable {
         return new Column(head, object -> text(object, field));
     }
 
-    /** Makes a column of whole numbers. */
+    /** Makes a column of numbers, as the JSON has them. */
     public static Column number(String head, String field) {
         return new Column(head, object -> number(object, field));
     }
@@ -42,6 +42,6 @@ public final class JsonTable {
 
     static Object number(JsonNode object, String field) {
         JsonNode value = object.at("/" + field);
-        return value.isNumber() ? (Object) value.asLong() : NONE;
+        return value.isNumber() ? value.numberValue() : NONE;
     }
 }

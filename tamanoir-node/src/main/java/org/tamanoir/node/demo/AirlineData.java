@@ -3,6 +3,7 @@ package org.tamanoir.node.demo;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.tamanoir.format.Format;
@@ -97,7 +98,7 @@ public final class AirlineData {
         passenger.put("seat", random.nextInt(1, 370));
         passenger.put("name", one(NAMES));
         // 900 and above are never given out.
-        passenger.put("ssn", "9%02d-%02d".formatted(random.nextInt(PERCENT), random.nextInt(1, PERCENT)));
+        passenger.put("ssn", String.format(Locale.ROOT, "9%02d-%02d", random.nextInt(PERCENT), random.nextInt(1, PERCENT)));
         passenger.put("meal", one(MEALS));
         return passenger;
     }

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -64,7 +65,7 @@ final class ElementUnits implements AutoCloseable {
                 .collect(Collectors.joining(", ", "[", "]"));
         try {
             for (Unit unit : units) {
-                Path file = Files.writeString(folder.resolve("unit-" + unit.path() + ".yaml"), """
+                Path file = Files.writeString(folder.resolve("unit-" + unit.path() + ".yaml"), String.format(Locale.ROOT, """
                         listen: {tcp: [], udp: ["%s"]}
                         admin: {listen: off}
                         routes: [{to: %s/32, via: "%s", transport: udp, kind: host}]
@@ -73,7 +74,7 @@ final class ElementUnits implements AutoCloseable {
                           default-class: all
                           links: [{name: out, next-hops: ["%s"], rate: 10Gbit/s, burst: 1MiB, discipline: fct}]
                         element: {unit: %d, units: %s, distributor: "%s", key-file: "%s"}
-                        """.formatted(
+                        """, 
                                 Endpoint.toString(unit.address()),
                                 DemoNetwork.DESTINATION,
                                 Endpoint.toString(aggregator),

@@ -4,6 +4,7 @@ import java.nio.ByteOrder;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.Layout;
@@ -42,7 +43,7 @@ final class Description {
                     "optional_information",
                     structure.information().stream()
                             .map(i -> List.of(
-                                    "%08x".formatted(i.type()), HexFormat.of().formatHex(i.bytes())))
+                                    String.format(Locale.ROOT, "%08x", i.type()), HexFormat.of().formatHex(i.bytes())))
                             .toList());
         }
         return all;

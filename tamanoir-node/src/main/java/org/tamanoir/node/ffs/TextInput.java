@@ -9,6 +9,8 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.xml.stream.XMLStreamConstants;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
@@ -19,8 +21,10 @@ import org.tamanoir.format.FormatFault;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.ItemKind;
 import org.tamanoir.format.RecordView;
+import org.tamanoir.format.text.CborInput;
 import org.tamanoir.format.text.JsonRecords;
 import org.tamanoir.format.text.RecordJson;
+import org.tamanoir.format.text.StrictUtf8;
 import org.tamanoir.format.text.XmlRecords;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
@@ -31,6 +35,10 @@ import tools.jackson.dataformat.cbor.CBORFactory;
 
 /** Reads what {@code convert} writes as JSON, which {@code dump} prints, as CBOR and as XML. */
 final class TextInput {
+    private static final String ROOT = "records";
+    /** What the JDK's parser puts before what is wrong. */
+    private static final Pattern XML_MESSAGE = Pattern.compile("^ParseError at \\[row,col\\]:\\[\\d+,\\d+\\]\\s*Message: ");
+
     private TextInput() {}
 
     /** Returns whether the file's ending says that it does not describe its records. */
@@ -59,62 +67,105 @@ final class TextInput {
             readXml(file, formats, out);
             return;
         }
+        boolean isCbor = ending(file).equals("cbor");
+        try (InputStream in = Files.newInputStream(file);
+                JsonParser parser = isCbor ? cborParser(in) : RecordJson.factory().createParser(ObjectReadContext.empty(), new StrictUtf8(in))) {
+            readObjects(parser, isCbor, formats, out);
+        }
+    }
+
+    private static void readObjects(
+            JsonParser parser, boolean isCbor, Map<FormatId, Format> formats, RecordSink out) throws IOException {
         Map<FormatId, JsonRecords> encoders = new HashMap<>();
         RecordView view = new RecordView();
-        try (InputStream in = Files.newInputStream(file);
-                JsonParser parser = parser(file, in)) {
+        String place = isCbor ? "record 0" : "line 1";
+        try {
+            long number = 0;
             for (JsonToken next = parser.nextToken(); next != null; next = parser.nextToken()) {
+                place = isCbor ? "record " + number : "line " + parser.currentTokenLocation().getLineNr();
                 if (next != JsonToken.START_OBJECT) {
-                    throw new FormatException(FormatFault.VALUE, next + " where an object for each record is due");
+                    throw fault(next + " where an object for each record is due");
                 }
-                Format format = null;
-                byte[] record = null;
-                while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-                    String name = parser.currentName();
-                    parser.nextToken();
-                    if (name.equals("format")) {
-                        format = format(formats, parser.getString());
-                    } else if (name.equals("value") && format != null && record == null) {
-                        Format known = format;
-                        record = encoders.computeIfAbsent(format.id(), id -> new JsonRecords(known))
-                                .encode(parser);
-                    } else if (name.equals("value")) {
-                        throw new FormatException(
-                                FormatFault.VALUE, "\"value\" without \"format\" before it, or a second one");
-                    } else {
-                        parser.skipChildren();
-                    }
-                }
-                if (format == null || record == null) {
-                    throw new FormatException(FormatFault.VALUE, "object without \"format\" and then \"value\"");
-                }
-                out.write(view.wrap(format, ByteBuffer.wrap(record), 0, record.length));
+                Encoded record = object(parser, formats, encoders);
+                out.write(view.wrap(record.format, ByteBuffer.wrap(record.bytes), 0, record.bytes.length));
+                number++;
             }
+        } catch (FormatException e) {
+            throw at(place, e);
         } catch (JacksonException e) {
-            throw new FormatException(FormatFault.VALUE, e.getOriginalMessage());
+            String here = isCbor ? place : "line " + parser.currentLocation().getLineNr();
+            throw at(here, fault(e.getOriginalMessage()));
         }
+    }
+
+    private record Encoded(Format format, byte[] bytes) {}
+
+    /** Reads {@code {"format":"ID","value":{...}}}; what else stands there, such as {@code "name"}, is passed over. */
+    private static Encoded object(
+            JsonParser parser, Map<FormatId, Format> formats, Map<FormatId, JsonRecords> encoders) {
+        Format format = null;
+        byte[] record = null;
+        while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+            String name = parser.currentName();
+            parser.nextToken();
+            if (name.equals("format") && format == null) {
+                format = format(formats, parser.getString());
+            } else if (name.equals("value") && format != null && record == null) {
+                Format known = format;
+                record = encoders.computeIfAbsent(format.id(), id -> new JsonRecords(known))
+                        .encode(parser);
+            } else if (name.equals("value") || name.equals("format")) {
+                throw fault("\"" + name + "\" a second time, or \"value\" without \"format\" before it");
+            } else {
+                parser.skipChildren();
+            }
+        }
+        if (format == null || record == null) {
+            throw fault("object without \"format\" and then \"value\"");
+        }
+        return new Encoded(format, record);
     }
 
     private static void readXml(Path file, Map<FormatId, Format> formats, RecordSink out) throws IOException {
         Map<FormatId, XmlRecords> encoders = new HashMap<>();
         RecordView view = new RecordView();
+        int line = 1;
         try (InputStream in = Files.newInputStream(file)) {
             XMLStreamReader parser = XmlRecords.parser(in);
             parser.nextTag();
+            if (!parser.getLocalName().equals(ROOT)) {
+                throw fault("the document is no <" + ROOT + "> but another element");
+            }
             while (parser.nextTag() == XMLStreamConstants.START_ELEMENT) {
+                line = parser.getLocation().getLineNumber();
                 String id = parser.getAttributeValue(null, "format");
                 if (id == null) {
-                    throw new FormatException(FormatFault.VALUE, "element without a format=\"...\"");
+                    throw fault("element without a format=\"...\"");
                 }
                 Format format = format(formats, id);
                 byte[] record = encoders.computeIfAbsent(format.id(), any -> new XmlRecords(format))
                         .encode(parser);
                 out.write(view.wrap(format, ByteBuffer.wrap(record), 0, record.length));
             }
+            while (parser.hasNext()) {
+                parser.next(); // Refuses all but comments behind the end.
+            }
+        } catch (FormatException e) {
+            throw at("line " + line, e);
         } catch (XMLStreamException e) {
-            throw new FormatException(
-                    FormatFault.VALUE, String.valueOf(e.getMessage()).replaceAll("\\s+", " "));
+            Matcher message = XML_MESSAGE.matcher(String.valueOf(e.getMessage()));
+            int at = e.getLocation() == null ? line : Math.max(line, e.getLocation().getLineNumber());
+            throw at("line " + at, fault(message.replaceFirst("").replaceAll("\\s+", " ")));
         }
+    }
+
+    private static FormatException fault(String message) {
+        return new FormatException(FormatFault.VALUE, message);
+    }
+
+    /** Returns the refusal with the place in the file. */
+    private static FormatException at(String place, FormatException e) {
+        return new FormatException(e.fault(), place + ": " + e.getMessage());
     }
 
     private static Format format(Map<FormatId, Format> formats, String text) {
@@ -126,14 +177,11 @@ final class TextInput {
         return format;
     }
 
-    private static JsonParser parser(Path file, InputStream in) {
-        if (!ending(file).equals("cbor")) {
-            return RecordJson.factory().createParser(ObjectReadContext.empty(), in);
-        }
+    private static JsonParser cborParser(InputStream in) {
         return CBORFactory.builder()
                 .streamReadConstraints(
                         StreamReadConstraints.builder().maxNestingDepth(10_000).build())
                 .build()
-                .createParser(ObjectReadContext.empty(), in);
+                .createParser(ObjectReadContext.empty(), new CborInput(in));
     }
 }

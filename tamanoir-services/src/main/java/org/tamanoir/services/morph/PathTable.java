@@ -3,6 +3,7 @@ package org.tamanoir.services.morph;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Format;
@@ -80,14 +81,14 @@ record PathTable(List<Row> rows) {
     String dump() {
         StringBuilder text = new StringBuilder();
         for (Row row : rows) {
-            text.append(String.format("%-16s %-12s %-10s", row.format.name(), row.handler, row.context));
+            text.append(String.format(Locale.ROOT, "%-16s %-12s %-10s", row.format.name(), row.handler, row.context));
             if (row.converted != null) {
                 text.append(" as ").append(row.converted.name());
             }
             for (int port = 0; port < row.ports.size(); port++) {
                 Port one = row.ports.get(port);
                 text.append(String.format(
-                        " %d:%s 0x%x %s", port, one.format.name(), one.queues, String.join("+", one.next)));
+                        Locale.ROOT, " %d:%s 0x%x %s", port, one.format.name(), one.queues, String.join("+", one.next)));
             }
             text.append('\n');
         }

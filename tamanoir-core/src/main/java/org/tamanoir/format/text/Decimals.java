@@ -1,0 +1,85 @@
+package org.tamanoir.format.text;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.regex.Pattern;
+import org.tamanoir.format.FormatException;
+import org.tamanoir.format.FormatFault;
+
+/**
+ * Reads numbers in decimal digits as XML Schema writes them, and JSON among it: digits are ASCII's, hexadecimal digits and
+ * suffixes that Java knows are refused. Whole numbers are exact. A fraction becomes the float next to it; what would be
+ * infinite, or 0 without being it, is refused. Any thread may call.
+ */
+public final class Decimals {
+    /** Characters of a number; the longest that is written has 24. */
+    private static final int MAX_CHARACTERS = 1_000;
+
+    private static final int SHOWN = 60;
+    private static final int FLOAT_BYTES = 4;
+    private static final Pattern WHOLE = Pattern.compile("[+-]?\\d+");
+    private static final Pattern NUMBER = Pattern.compile("[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?");
+    private static final Pattern ZERO = Pattern.compile("[+-]?[0.]*([eE].*)?");
+
+    private Decimals() {}
+
+    /** Returns whether a text is a whole number in digits. */
+    public static boolean isWhole(String text) {
+        return text.length() <= MAX_CHARACTERS && WHOLE.matcher(text).matches();
+    }
+
+    /** Returns whether a text is a number in digits, with a fraction or an exponent or none. */
+    public static boolean isNumber(String text) {
+        return text.length() <= MAX_CHARACTERS && NUMBER.matcher(text).matches();
+    }
+
+    /**
+     * Returns a whole number.
+     *
+     * @throws FormatException if it is none
+     */
+    public static BigInteger whole(String text) {
+        if (!isWhole(text)) {
+            throw fault("needs a whole number in digits, not " + shown(text));
+        }
+        return new BigInteger(text);
+    }
+
+    /**
+     * Returns the nearest float.
+     *
+     * @param text {@code NaN}, {@code INF} and {@code Infinity}, too, with a sign or without
+     * @param bytes of the float that takes it
+     * @throws FormatException if it is no number, too large, so small that it would be 0, or whole and not exact
+     */
+    public static double floating(String text, int bytes) {
+        if (!isNumber(text)) {
+            return switch (text) {
+                case "NaN" -> Double.NaN;
+                case "INF", "+INF", "Infinity" -> Double.POSITIVE_INFINITY;
+                case "-INF", "-Infinity" -> Double.NEGATIVE_INFINITY;
+                default -> throw fault("needs a number in digits, NaN, INF or -INF, not " + shown(text));
+            };
+        }
+        double nearest = bytes == FLOAT_BYTES ? Float.parseFloat(text) : Double.parseDouble(text);
+        if (Double.isInfinite(nearest)) {
+            throw fault(shown(text) + " is too large for float of " + bytes + " bytes");
+        }
+        if (nearest == 0 && !ZERO.matcher(text).matches()) {
+            throw fault(shown(text) + " is too small for float of " + bytes + " bytes, which would hold 0");
+        }
+        if (WHOLE.matcher(text).matches() && new BigDecimal(nearest).compareTo(new BigDecimal(text)) != 0) {
+            throw fault("whole number " + shown(text) + " is not exact as float of " + bytes + " bytes, which holds "
+                    + new BigDecimal(nearest).toBigInteger() + ": write a fraction where the nearest will do");
+        }
+        return nearest;
+    }
+
+    private static String shown(String text) {
+        return "'" + (text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text) + "'";
+    }
+
+    private static FormatException fault(String message) {
+        return new FormatException(FormatFault.VALUE, message);
+    }
+}
