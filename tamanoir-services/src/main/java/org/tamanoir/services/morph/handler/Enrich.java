@@ -1,6 +1,8 @@
 package org.tamanoir.services.morph.handler;
 
 import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
@@ -18,12 +20,13 @@ import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatBuilder;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatFault;
-import org.tamanoir.format.Kind;
 import org.tamanoir.format.Layout;
 import org.tamanoir.format.RecordEncoder;
 import org.tamanoir.format.RecordView;
 import org.tamanoir.format.RecordWriter;
 import org.tamanoir.format.Target;
+import org.tamanoir.format.Type;
+import org.tamanoir.format.text.Decimals;
 import org.tamanoir.message.Bound;
 import org.tamanoir.message.Effect;
 import org.tamanoir.message.Message;
@@ -39,8 +42,9 @@ import org.tamanoir.message.Outlet;
 final class Enrich implements MessageHandler {
     static final String NO_ROW = "enrich: no row for its key";
 
-    private static final Pattern WHOLE = Pattern.compile("[+-]?\\d{1,18}");
-    private static final Pattern NUMBER = Pattern.compile("[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?");
+    private static final int LONG_BITS = 64;
+    /** Zeros before a number are part of an identifier. */
+    private static final Pattern LEADING_ZERO = Pattern.compile("[+-]?0\\d.*");
     private static final Pattern TYPE = Pattern.compile("(\\w+)(?:\\((\\d{1,2})\\))?");
 
     private final List<String> keys;
@@ -101,15 +105,39 @@ final class Enrich implements MessageHandler {
         }
     }
 
-    /** Returns the narrowest of integer, double and string that holds all cells. */
+    /**
+     * Returns the narrowest of integer, double and string that holds all cells without a change. Whole numbers are
+     * integers or texts: a double would round identifiers.
+     */
     private static String inferred(TableFile table, String column) {
-        return holds(table, column, WHOLE.asMatchPredicate())
-                ? "integer(8)"
-                : holds(table, column, NUMBER.asMatchPredicate()) ? "double" : "string";
+        if (holds(table, column, Decimals::isWhole)) {
+            return holds(table, column, Enrich::isInteger) ? "integer(8)" : "string";
+        }
+        return holds(table, column, Enrich::isDouble) ? "double" : "string";
+    }
+
+    private static boolean isInteger(String whole) {
+        BigInteger number = new BigInteger(whole);
+        return number.bitLength() < LONG_BITS && number.toString().equals(whole);
+    }
+
+    private static boolean isDouble(String cell) {
+        if (!Decimals.isNumber(cell) || LEADING_ZERO.matcher(cell).matches()) {
+            return false;
+        }
+        double nearest = Double.parseDouble(cell);
+        try {
+            return Double.isFinite(nearest)
+                    && new BigDecimal(Double.toString(nearest)).compareTo(new BigDecimal(cell)) == 0;
+        } catch (NumberFormatException e) {
+            return false; // An exponent of more than 32 bits.
+        }
     }
 
     private static boolean holds(TableFile table, String column, Predicate<String> type) {
-        return table.rows().stream().allMatch(cells -> !cells.containsKey(column) || type.test(cells.get(column)));
+        return table.rows().stream()
+                .map(line -> line.cells().get(column))
+                .allMatch(cell -> cell == null || type.test(cell));
     }
 
     private static void type(HandlerSettings settings, FormatBuilder builder, String column, String text) {
@@ -141,24 +169,25 @@ final class Enrich implements MessageHandler {
         RecordEncoder encoder = new RecordEncoder(format);
         RecordView record = new RecordView();
         Message none = new Message();
-        int number = 0;
-        for (Map<String, String> cells : table.rows()) {
-            number++;
+        int held = 0;
+        for (TableFile.Line line : table.rows()) {
+            String place = "line " + line.number();
             try {
-                byte[] bytes = encoder.encode(values(cells));
+                byte[] bytes = encoder.encode(values(line.cells()));
                 record.wrap(format, ByteBuffer.wrap(bytes), 0, bytes.length);
                 int hash = keyOfRows.hash(record);
                 if (find(hash, keyOfRows, record) != HeldRecords.NONE) {
-                    throw settings.problem("table", "row " + number + " has the key of another: " + cells);
+                    throw settings.problem("table", place + " has the key of another: " + line.cells());
                 }
                 if (rows.add(hash, 0, 0, none, false, record, 0) == HeldRecords.NONE) {
                     throw settings.problem(
                             "state",
-                            stateBytes + " bytes hold " + (number - 1) + " of "
+                            stateBytes + " bytes hold " + held + " of "
                                     + table.rows().size() + " rows");
                 }
-            } catch (FormatException | NumberFormatException e) {
-                throw settings.problem("table", "row " + number + ": " + e.getMessage());
+                held++;
+            } catch (FormatException e) {
+                throw settings.problem("table", place + ": " + e.getMessage());
             }
         }
     }
@@ -168,15 +197,22 @@ final class Enrich implements MessageHandler {
         for (Field field : format.top().fields()) {
             String cell = cells.get(field.name());
             if (cell != null) {
-                Kind kind = field.type().kind();
-                values.put(
-                        field.name(),
-                        kind == Kind.STRING
-                                ? cell
-                                : kind == Kind.FLOAT ? Double.valueOf(cell) : (Object) Long.valueOf(cell));
+                try {
+                    values.put(field.name(), value(field.type(), cell));
+                } catch (FormatException e) {
+                    throw e.inField(field.name());
+                }
             }
         }
         return values;
+    }
+
+    private static Object value(Type type, String cell) {
+        return switch (type.kind()) {
+            case STRING -> cell;
+            case FLOAT -> Decimals.floating(cell, type.bytes());
+            default -> Decimals.whole(cell);
+        };
     }
 
     private int find(int hash, Key key, RecordView record) {

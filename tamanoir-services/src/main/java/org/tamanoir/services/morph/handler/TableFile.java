@@ -2,32 +2,43 @@ package org.tamanoir.services.morph.handler;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.tamanoir.format.text.StrictUtf8;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.ObjectMapper;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.json.JsonFactory;
 
 /**
- * Reads a table from a file: CSV (RFC 4180, UTF-8) whose first line names the columns, or a JSON list of objects. An empty
- * cell is one that is not there.
+ * Reads a table from a file: CSV (RFC 4180) whose first line names the columns, or a JSON list of objects, both strict
+ * UTF-8 with a byte order mark or without. An empty cell is one that is not there, an empty line is passed over. Numbers
+ * of JSON are texts here, as they were written.
  */
 final class TableFile {
     /** Bytes of a file. */
     static final int LIMIT_BYTES = 1 << 26;
 
     private static final int MAX_COLUMNS = 1_000;
+    private static final String LINE_ENDS = "\r\n";
+    private static final JsonFactory FACTORY = new JsonFactory();
 
     private final Set<String> columns = new LinkedHashSet<>();
-    private final List<Map<String, String>> rows = new ArrayList<>();
+    private final List<Line> rows = new ArrayList<>();
+
+    /** A row, and the line of the file on which it begins, from 1. */
+    record Line(int number, Map<String, String> cells) {}
 
     private TableFile() {}
 
@@ -48,13 +59,11 @@ final class TableFile {
             throw new IOException("it has more than " + LIMIT_BYTES + " bytes: take a smaller table");
         }
         TableFile table = new TableFile();
+        String text = StrictUtf8.decode(bytes);
         if (file.toString().endsWith(".json")) {
-            table.json(bytes);
+            table.json(text);
         } else {
-            table.csv(StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(bytes))
-                    .toString());
+            table.csv(text);
         }
         return table;
     }
@@ -63,41 +72,78 @@ final class TableFile {
         return columns;
     }
 
-    List<Map<String, String>> rows() {
+    List<Line> rows() {
         return rows;
     }
 
-    private void json(byte[] bytes) throws IOException {
-        try {
-            JsonNode list = new ObjectMapper().readTree(bytes);
-            for (JsonNode one : list) {
-                Map<String, String> row = new LinkedHashMap<>();
-                one.forEachEntry((name, value) -> {
-                    if (!value.isNull()) {
-                        row.put(name, value.isValueNode() ? value.asString() : value.toString());
-                    }
-                });
-                columns.addAll(row.keySet());
-                if (!list.isArray() || !one.isObject() || columns.size() > MAX_COLUMNS) {
-                    throw new IOException("row " + (rows.size() + 1) + ": a list of objects is wanted, as in"
-                            + " [{\"hub\": \"ATL\"}], of at most " + MAX_COLUMNS + " names");
+    private void json(String text) throws IOException {
+        try (JsonParser in = FACTORY.createParser(ObjectReadContext.empty(), text)) {
+            if (in.nextToken() != JsonToken.START_ARRAY) {
+                throw noList(in);
+            }
+            while (in.nextToken() != JsonToken.END_ARRAY) {
+                if (in.currentToken() != JsonToken.START_OBJECT) {
+                    throw noList(in);
                 }
-                rows.add(row);
+                rows.add(new Line(in.currentTokenLocation().getLineNr(), object(in)));
+                if (columns.size() > MAX_COLUMNS) {
+                    throw noList(in);
+                }
+            }
+            if (in.nextToken() != null) {
+                throw new IOException(place(in) + "something stands behind the list: remove it");
             }
         } catch (JacksonException e) {
-            throw new IOException("it is no JSON: " + e.getOriginalMessage(), e);
+            String line = e.getLocation() == null ? "" : "line " + e.getLocation().getLineNr() + ": ";
+            throw new IOException(line + "it is no JSON: " + e.getOriginalMessage(), e);
         }
+    }
+
+    private Map<String, String> object(JsonParser in) throws IOException {
+        Map<String, String> row = new LinkedHashMap<>();
+        Set<String> names = new HashSet<>();
+        while (in.nextToken() == JsonToken.PROPERTY_NAME) {
+            String name = in.currentName();
+            if (!names.add(name)) {
+                throw new IOException(place(in) + "'" + name + "' stands twice in one object: remove one");
+            }
+            JsonToken value = in.nextToken();
+            if (value != JsonToken.VALUE_NULL) {
+                row.put(name, value.isScalarValue() ? in.getString() : nested(in));
+            }
+        }
+        columns.addAll(row.keySet());
+        return row;
+    }
+
+    /** Returns a list or an object as JSON, with its numbers as they were written. */
+    private static String nested(JsonParser in) {
+        StringWriter text = new StringWriter();
+        try (JsonGenerator out = FACTORY.createGenerator(ObjectWriteContext.empty(), text)) {
+            out.copyCurrentStructureExact(in);
+        }
+        return text.toString();
+    }
+
+    private static IOException noList(JsonParser in) {
+        return new IOException(place(in) + "a list of objects is wanted, as in [{\"hub\": \"ATL\"}], of at most "
+                + MAX_COLUMNS + " names");
+    }
+
+    private static String place(JsonParser in) {
+        return "line " + in.currentTokenLocation().getLineNr() + ": ";
     }
 
     private void csv(String text) throws IOException {
         List<String> names = new ArrayList<>();
         List<String> cells = new ArrayList<>();
-        int line = 0;
+        int line = 1;
         for (int at = 0; at < text.length(); ) {
-            line++;
             cells.clear();
-            at = line(text, at, cells, line);
-            if (line == 1) {
+            int end = line(text, at, cells, line);
+            if (LINE_ENDS.indexOf(text.charAt(at)) >= 0) {
+                // Nothing stands there.
+            } else if (names.isEmpty()) {
                 names.addAll(cells);
                 columns.addAll(cells);
                 if (columns.size() < names.size() || names.size() > MAX_COLUMNS) {
@@ -111,11 +157,24 @@ final class TableFile {
                         row.put(names.get(i), cells.get(i));
                     }
                 }
-                rows.add(row);
+                rows.add(new Line(line, row));
             } else {
-                throw new IOException("row " + line + " has " + cells.size() + " cells, the first has " + names.size());
+                throw new IOException(
+                        "line " + line + " has " + cells.size() + " cells, the first has " + names.size());
             }
+            line += lineEnds(text, at, end);
+            at = end;
         }
+    }
+
+    /** Counts ends of lines: CR LF, LF or CR. */
+    private static int lineEnds(String text, int from, int to) {
+        int ends = 0;
+        for (int at = from; at < to; at++) {
+            char one = text.charAt(at);
+            ends += one == '\n' || one == '\r' && (at + 1 == to || text.charAt(at + 1) != '\n') ? 1 : 0;
+        }
+        return ends;
     }
 
     /** Reads the cells of a line, in which quoted ones may have line ends, and returns where the next begins. */
@@ -139,7 +198,7 @@ final class TableFile {
             if (end == '\r' && at < text.length() && text.charAt(at) == '\n') {
                 at++;
             } else if (end != ',' && end != '\n' && end != '\r') {
-                throw new IOException("row " + line + ": '" + end + "' stands behind a closing quote");
+                throw new IOException("line " + line + ": '" + end + "' stands behind a closing quote");
             }
             if (end != ',') {
                 return at;
@@ -157,6 +216,6 @@ final class TableFile {
                 return at + 1;
             }
         }
-        throw new IOException("row " + line + ": a quote is not closed");
+        throw new IOException("line " + line + ": a quote is not closed");
     }
 }

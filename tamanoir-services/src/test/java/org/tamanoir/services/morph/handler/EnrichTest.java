@@ -8,10 +8,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.format.Field;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.Layout;
 import org.tamanoir.format.Target;
@@ -93,7 +98,7 @@ class EnrichTest {
 
     @Test
     void aKeyOfAnotherKindIsRefused() throws IOException {
-        Run run = enrich("ids.csv", "hub,n\n007,5\n");
+        Run run = enrich("ids.csv", "hub,n\n7,5\n");
 
         assertThatThrownBy(() -> run.bound(FLIGHT))
                 .hasMessage("key hub of flight is string, hub of row is integer: translate one of them before");
@@ -102,7 +107,7 @@ class EnrichTest {
     @Test
     void twoRowsOfOneKeyAreRefused() {
         assertThatThrownBy(() -> enrich("hubs.csv", "hub,n\nATL,5\nATL,6\n"))
-                .hasMessage("handlers.it.enrich.table: row 2 has the key of another: {hub=ATL, n=6}");
+                .hasMessage("handlers.it.enrich.table: line 3 has the key of another: {hub=ATL, n=6}");
     }
 
     @Test
@@ -116,9 +121,9 @@ class EnrichTest {
     @Test
     void brokenTablesAreRefusedWithTheRow() {
         assertThatThrownBy(() -> enrich("hubs.csv", "hub,n\nATL\n"))
-                .hasMessage("handlers.it.enrich.table: hubs.csv cannot be read: row 2 has 1 cells, the first has 2");
+                .hasMessage("handlers.it.enrich.table: hubs.csv cannot be read: line 2 has 1 cells, the first has 2");
         assertThatThrownBy(() -> enrich("hubs.csv", "hub,n\n\"ATL,5\n"))
-                .hasMessage("handlers.it.enrich.table: hubs.csv cannot be read: row 2: a quote is not closed");
+                .hasMessage("handlers.it.enrich.table: hubs.csv cannot be read: line 2: a quote is not closed");
         assertThatThrownBy(() -> enrich("hubs.json", "{\"a\": [1]}"))
                 .hasMessageContaining("a list of objects is wanted");
         assertThatThrownBy(() -> enrich("hubs.json", "[{")).hasMessageContaining("it is no JSON");
@@ -145,5 +150,139 @@ class EnrichTest {
                 .isTrue();
         assertThat(enrich("hubs.csv", HUBS).handler.effect().leaves(Set.of("city")))
                 .isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "7, -7, 0 | integer",
+                "9223372036854775807, -9223372036854775808 | integer",
+                "9223372036854775808, 1 | string",
+                "1234567890123456789 | integer",
+                "12345678901234567890 | string",
+                "89012345678901234567, 7 | string",
+                "007, 7 | string",
+                "+33123456789 | string",
+                "-0 | string",
+                "0.1, 5, -2.50 | double",
+                "1e3, .5, 5., +1.5 | double",
+                "1234567890123456789, 0.5 | string",
+                "0.12345678901234567891 | string",
+                "1e400, 0.5 | string",
+                "1e-400, 0.5 | string",
+                "1e99999999999 | string",
+                "007.5 | string",
+                "0x10 | string",
+                "1.5d | string",
+                "٣ | string",
+                "NaN, 0.5 | string",
+                "1 000 | string"
+            })
+    void aColumnIsWhatHoldsItsCellsUnchanged(String cells, String type) throws IOException {
+        StringBuilder csv = new StringBuilder("hub,n\n");
+        StringBuilder json = new StringBuilder("[");
+        int row = 0;
+        for (String cell : cells.split(", ")) {
+            csv.append('h').append(row).append(',').append(cell).append('\n');
+            json.append(row == 0 ? "" : ",").append("{\"hub\":\"h" + row++ + "\",\"n\":\"" + cell + "\"}");
+        }
+        for (Run run : List.of(enrich("t.csv", csv.toString()), enrich("t.json", json + "]"))) {
+            run.give(FLIGHT, 1, flight("h0"));
+            Field field = run.formats.get(0).top().field("n");
+            assertThat(field.type().kind().toString().toLowerCase(Locale.ROOT))
+                    .isEqualTo(type.startsWith("double") ? "float" : type.startsWith("string") ? "string" : type);
+            if (!type.startsWith("double")) {
+                assertThat(run.out).containsExactly("0: id=7 hub=h0 n=" + cells.split(", ")[0]);
+            }
+        }
+    }
+
+    @Test
+    void numbersOfJsonAreWhatTheyWereWrittenAs() throws IOException {
+        Run run = enrich(
+                "t.json",
+                "[{\"hub\": \"A\", \"n\": 12345678901234567890, \"x\": 0.12345678901234567891, \"l\": [1.10, {\"a\": 25e-1}]}]");
+        run.give(FLIGHT, 1, flight("A"));
+
+        assertThat(run.out)
+                .containsExactly("0: id=7 hub=A n=12345678901234567890 x=0.12345678901234567891 l=[1.10,{\"a\":2.5}]");
+    }
+
+    @Test
+    void aByteOrderMarkIsPassedOver() throws IOException {
+        for (Run run : List.of(
+                enrich("t.csv", "\uFEFF\"hub\",n\r\nA,5\r\n"), enrich("t.json", "\uFEFF[{\"hub\": \"A\", \"n\": 5}]"))) {
+            run.give(FLIGHT, 1, flight("A"));
+            assertThat(run.out).containsExactly("0: id=7 hub=A n=5");
+        }
+    }
+
+    @Test
+    void errorsNameTheLineOfTheFile() {
+        assertThatThrownBy(() -> enrich("t.csv", "hub,n\r\n\"A\r\nB\",1\r\n\r\nC\r\n"))
+                .hasMessageEndingWith("line 5 has 1 cells, the first has 2");
+        assertThatThrownBy(() -> enrich("t.csv", "hub,n\n\"A\n\nB\",1\nC,2\nC,3\n"))
+                .hasMessageEndingWith("line 6 has the key of another: {hub=C, n=3}");
+        assertThatThrownBy(() -> enrich("t.csv", "hub,n\rA,1\rB,\"2\"x\r"))
+                .hasMessageEndingWith("line 3: 'x' stands behind a closing quote");
+        assertThatThrownBy(() -> enrich("t.csv", "hub,n\n\n\nA,\"2"))
+                .hasMessageEndingWith("line 4: a quote is not closed");
+        assertThatThrownBy(() -> enrich("t.csv", "hub,n\nA,1\nB,1e400\n", "types", Map.of("n", "double")))
+                .hasMessageEndingWith("table: line 3: field 'n': '1e400' is too large for float of 8 bytes");
+        assertThatThrownBy(() -> enrich("t.csv", "hub,n\nA,1\nB,128\n", "types", Map.of("n", "integer(1)")))
+                .hasMessageEndingWith("table: line 3: field 'n': 128 does not fit integer of 1 bytes");
+        assertThatThrownBy(() -> enrich("t.json", "[\n{\"hub\": \"A\"},\n{\"hub\": \"A\"}]"))
+                .hasMessageEndingWith("table: line 3 has the key of another: {hub=A}");
+        assertThatThrownBy(() -> enrich("t.json", "[\n{\"hub\": \"A\",\n\"hub\": \"B\"}]"))
+                .hasMessageEndingWith("line 3: 'hub' stands twice in one object: remove one");
+        assertThatThrownBy(() -> enrich("t.json", "[{\"hub\": \"A\"},\n01]"))
+                .hasMessageContaining("line 2: it is no JSON");
+        assertThatThrownBy(() -> enrich("t.json", "[{\"hub\": \"A\"}]\n[]"))
+                .hasMessageEndingWith("line 2: something stands behind the list: remove it");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0x1p3", "1.5d", "2f", "٣", "1e39", "1e-50", "16777217", " 1", "1 "})
+    void aCellThatIsNoNumberOfItsTypeIsRefused(String cell) {
+        assertThatThrownBy(() -> enrich("t.csv", "hub,n\nA," + cell + "\n", "types", Map.of("n", "float(4)")))
+                .hasMessageContaining("table: line 2: field 'n': ");
+    }
+
+    @Test
+    void aTextThatIsNoneIsRefused() {
+        assertThatThrownBy(() -> enrich("t.json", "[{\"hub\": \"A\", \"n\": \"\\ud83d\"}]"))
+                .hasMessageContaining("line 1: field 'n': text with a surrogate that stands alone");
+        assertThatThrownBy(() -> enrich("t.csv", "hub,n\nA,a\0b\n")).hasMessageContaining("line 2: field 'n': text ");
+        for (String file : List.of("t.csv", "t.json")) {
+            assertThatThrownBy(() -> {
+                        Files.write(folder.resolve(file), new byte[] {'h', (byte) 0xC1, (byte) 0x81});
+                        TableFile.read(folder.resolve(file));
+                    })
+                    .hasMessageContaining("not UTF-8 at byte offset 1: convert it to UTF-8");
+        }
+    }
+
+    /** The right sides are rows of {@code csv.DictReader} of Python 3.11, which gives {@code ''} where a cell is not there. */
+    @Test
+    void aTableIsReadAsPythonDoes() throws IOException {
+        Map<String, String> vectors = Map.of(
+                "a,b\n1,2\n", "[{a=1, b=2}]",
+                "a,b\r\n1,\"x,y\"\r\n", "[{a=1, b=x,y}]",
+                "a,b\n\"1\"\"2\",\"\"\n", "[{a=1\"2}]",
+                "a,b\n\n1,2\n\r\n3,4", "[{a=1, b=2}, {a=3, b=4}]",
+                "a,b\n\"x\r\ny\",2\n", "[{a=x\r\ny, b=2}]",
+                "a,b\n1\"2, 3 \n", "[{a=1\"2, b= 3 }]",
+                "a,b\r1,2\r3,4\r", "[{a=1, b=2}, {a=3, b=4}]",
+                "a,b\n,\n", "[{}]",
+                "a\n\"\"\n", "[{}]");
+        for (Map.Entry<String, String> vector : vectors.entrySet()) {
+            Path file = Files.writeString(folder.resolve("v.csv"), vector.getKey());
+            assertThat(TableFile.read(file).rows().stream()
+                            .map(TableFile.Line::cells)
+                            .toList())
+                    .as(vector.getKey())
+                    .hasToString(vector.getValue());
+        }
     }
 }
