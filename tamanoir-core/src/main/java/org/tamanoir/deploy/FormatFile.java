@@ -5,8 +5,10 @@ import java.util.HexFormat;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Format;
+import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatLimits;
+import org.tamanoir.format.text.ExactJson;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -65,11 +67,11 @@ public final class FormatFile {
      */
     public static byte[] ofJson(byte[] body) {
         try {
-            JsonNode digits = JSON.readTree(body).get(DESCRIPTION);
+            JsonNode digits = JSON.readTree(ExactJson.text(body)).get(DESCRIPTION);
             if (digits != null && digits.isString()) {
                 return HexFormat.of().parseHex(digits.asString());
             }
-        } catch (JacksonException | IllegalArgumentException e) {
+        } catch (JacksonException | FormatException | IllegalArgumentException e) {
             throw noDescription(e);
         }
         throw noDescription(null);

@@ -20,6 +20,7 @@ import org.tamanoir.deploy.Signature;
 import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
+import org.tamanoir.format.text.ExactJson;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -197,12 +198,14 @@ final class PublishHandler {
 
     private static JsonNode body(RoutingContext context) {
         try {
-            JsonNode body = JSON.readTree(context.body().buffer().getBytes());
+            JsonNode body = JSON.readTree(ExactJson.text(context.body().buffer().getBytes()));
             if (body.isObject()) {
                 return body;
             }
         } catch (JacksonException | NullPointerException e) {
             throw new IllegalArgumentException("the body is no JSON object", e);
+        } catch (FormatException e) {
+            throw new IllegalArgumentException("the body is refused: " + e.getMessage(), e);
         }
         throw new IllegalArgumentException("the body is no JSON object");
     }

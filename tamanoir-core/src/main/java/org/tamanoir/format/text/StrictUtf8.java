@@ -66,6 +66,11 @@ public final class StrictUtf8 extends Reader {
         return to.length() > 0 && to.charAt(0) == BYTE_ORDER_MARK ? to.subSequence(1, to.length()).toString() : to.toString();
     }
 
+    /** Returns whether each surrogate has its other half, so that UTF-8 can hold the text. */
+    public static boolean isText(String text) {
+        return StandardCharsets.UTF_8.newEncoder().canEncode(text);
+    }
+
     @Override
     public int read(char[] to, int at, int length) throws IOException {
         while (!chars.hasRemaining()) {

@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.format.FormatException;
+import org.tamanoir.format.text.ExactJson;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.DeserializationFeature;
@@ -51,7 +53,9 @@ final class JsonFields {
     static JsonNode object(byte[] body) throws ApiException {
         JsonNode object;
         try {
-            object = body.length == 0 ? MAPPER.createObjectNode() : MAPPER.readTree(body);
+            object = body.length == 0 ? MAPPER.createObjectNode() : MAPPER.readTree(ExactJson.text(body));
+        } catch (FormatException e) {
+            throw new ApiException(ApiException.BAD_REQUEST, "the body is refused: " + e.getMessage());
         } catch (JacksonException e) {
             String at = e.getLocation() == null
                     ? ""

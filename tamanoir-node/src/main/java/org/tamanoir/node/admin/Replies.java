@@ -64,7 +64,7 @@ final class Replies {
     static void send(RoutingContext context, Question question) {
         Reply reply;
         try {
-            reply = question.answer(new Call(context));
+            reply = question.answer(Call.of(context));
         } catch (ApiException | ManagerException | IOException | RuntimeException e) {
             fail(context, e);
             return;
@@ -92,7 +92,7 @@ final class Replies {
     static void stream(RoutingContext context, LiveWork work, BooleanSupplier isOver) {
         StreamedAnswer answer = new StreamedAnswer(context.response(), isOver);
         try {
-            work.run(new Call(context), answer);
+            work.run(Call.of(context), answer);
             answer.end();
         } catch (ApiException | RuntimeException e) {
             breakOff(context, answer, e);

@@ -3,6 +3,7 @@ package org.tamanoir.node.config;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import org.tamanoir.format.text.Decimals;
 import org.tamanoir.routing.Addresses;
 
 /**
@@ -84,7 +85,7 @@ public record Endpoint(String host, int port) {
     private static int port(String text, String port, int min) {
         try {
             int number = Integer.parseInt(port);
-            if (number >= min && number <= MAX_PORT) {
+            if (number >= min && number <= MAX_PORT && Decimals.isWhole(port)) {
                 return number;
             }
         } catch (NumberFormatException e) {

@@ -5,6 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.format.text.Decimals;
 import org.tamanoir.gateway.Gateway;
 import org.tamanoir.gateway.StreamFormat;
 import org.tamanoir.gateway.StreamFormats;
@@ -98,7 +99,7 @@ public record GatewayLine(
     private static int classOfService(String text) {
         try {
             int number = Integer.parseInt(text);
-            if (number >= 0 && number <= 255) {
+            if (number >= 0 && number <= 255 && Decimals.isWhole(text)) {
                 return number;
             }
         } catch (NumberFormatException e) {

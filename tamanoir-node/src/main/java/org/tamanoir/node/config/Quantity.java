@@ -202,7 +202,7 @@ public final class Quantity {
             long number = text.startsWith("0x") || text.startsWith("0X")
                     ? Long.parseLong(text.substring(2), 16)
                     : Long.parseLong(text);
-            if (number >= min && number <= max) {
+            if (number >= min && number <= max && text.chars().allMatch(c -> c < 0x80)) { // Java knows more digits.
                 return (int) number;
             }
         } catch (NumberFormatException e) {

@@ -10,6 +10,8 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.SmallFile;
+import org.tamanoir.format.FormatException;
+import org.tamanoir.format.text.Decimals;
 
 /** Reads YAML or JSON as maps, lists, texts, numbers, booleans and nulls, what plain words mean as in JSON. Any thread. */
 public final class YamlData {
@@ -41,7 +43,11 @@ public final class YamlData {
         }
     }
 
-    /** Returns what a plain word of YAML means. */
+    /**
+     * Returns what a plain word of YAML means.
+     *
+     * @throws FormatException if it is a number that no double holds
+     */
     public static Object word(String text) {
         if (text.equals("true") || text.equals("false")) {
             return text.equals("true");
@@ -49,12 +55,16 @@ public final class YamlData {
         if (WHOLE.matcher(text).matches()) {
             return text.length() <= LONG_DIGITS ? (Object) Long.valueOf(text) : new BigInteger(text);
         }
-        return NUMBER.matcher(text).matches() ? (Object) Double.valueOf(text) : text;
+        return NUMBER.matcher(text).matches() ? (Object) Decimals.floating(text, Double.BYTES) : text;
     }
 
     private static @Nullable Object data(Path file, YamlNode node) {
         if (node instanceof YamlNode.Scalar scalar) {
-            return scalar.isEmpty() ? null : scalar.quoted() ? scalar.text() : word(scalar.text());
+            try {
+                return scalar.isEmpty() ? null : scalar.quoted() ? scalar.text() : word(scalar.text());
+            } catch (FormatException e) {
+                throw new IllegalArgumentException(file + ":" + scalar.line() + ": " + e.getMessage(), e);
+            }
         }
         if (node instanceof YamlNode.Items items) {
             List<@Nullable Object> list = new ArrayList<>();

@@ -8,6 +8,7 @@ import java.util.Optional;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Parse;
 import org.snakeyaml.engine.v2.events.AliasEvent;
+import org.snakeyaml.engine.v2.events.CollectionStartEvent;
 import org.snakeyaml.engine.v2.events.Event;
 import org.snakeyaml.engine.v2.events.NodeEvent;
 import org.snakeyaml.engine.v2.events.ScalarEvent;
@@ -15,6 +16,7 @@ import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.ReaderException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.tamanoir.format.text.StrictUtf8;
 
 /**
  * Builds a tree with lines from the events of a YAML document. Anchors, aliases and tags are refused: a
@@ -96,7 +98,14 @@ public final class YamlTree {
                 || event instanceof NodeEvent node && node.getAnchor().isPresent()) {
             throw new SyntaxException(line, "anchors and aliases (& and *) are not allowed: write the value out");
         }
+        if (event instanceof ScalarEvent scalar && scalar.getTag().isPresent()
+                || event instanceof CollectionStartEvent collection && collection.getTag().isPresent()) {
+            throw new SyntaxException(line, "tags (!) are not allowed: put a text into quotes instead");
+        }
         if (event instanceof ScalarEvent scalar) {
+            if (!StrictUtf8.isText(scalar.getValue())) {
+                throw new SyntaxException(line, "a surrogate stands alone, which is no character");
+            }
             return new YamlNode.Scalar(line, scalar.getValue(), !scalar.isPlain());
         }
         return event.getEventId() == Event.ID.SequenceStart ? items(line, depth) : fields(line, depth);

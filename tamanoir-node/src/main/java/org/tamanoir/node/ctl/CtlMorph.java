@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.OneLine;
+import org.tamanoir.format.FormatException;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.TextTable;
@@ -110,7 +111,11 @@ final class CtlMorph implements Runnable {
             if (equals <= 0) {
                 throw new CommandException(ExitCode.USAGE, "'" + setting + "': KEY=VALUE is wanted", null);
             }
-            values.put(setting.substring(0, equals), YamlData.word(setting.substring(equals + 1)));
+            try {
+                values.put(setting.substring(0, equals), YamlData.word(setting.substring(equals + 1)));
+            } catch (FormatException e) {
+                throw new CommandException(ExitCode.USAGE, "'" + setting + "': " + e.getMessage(), e);
+            }
         }
         change(name, "set", Map.of("handler", handler, "settings", values));
     }

@@ -1,7 +1,7 @@
 package org.tamanoir.node.ctl;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.SmallFile;
+import org.tamanoir.format.text.StrictUtf8;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Version;
@@ -143,9 +144,9 @@ final class CtlRoutes implements Runnable {
 
     private static List<String> lines(Path file) {
         try {
-            return new String(SmallFile.read(file, MAX_BYTES), StandardCharsets.UTF_8)
-                    .lines()
-                    .toList();
+            return StrictUtf8.decode(SmallFile.read(file, MAX_BYTES)).lines().toList();
+        } catch (CharacterCodingException e) {
+            throw new CommandException(ExitCode.USAGE, file + ": " + e.getMessage(), e);
         } catch (SmallFile.TooLargeException e) {
             throw new CommandException(
                     ExitCode.USAGE, file + ": it is larger than " + Quantity.toString(MAX_BYTES) + "; shorten it", e);

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests that HTTP does not know: each is answered with an error of one line, and changes nothing. */
 @Timeout(120)
@@ -51,5 +53,42 @@ class AdminMalformedTest {
                 .containsIgnoringCase("\r\ncontent-type: application/json\r\n")
                 .doesNotContain("\nHTTP/1.")
                 .containsPattern("\r\n\r\n\\{\"error\":\"[^\"]+\"}\n?\\z");
+    }
+
+    /** A body of a change whose octets are those of ISO-8859-1. */
+    private static String put(String body) {
+        return CHANGE + "Content-Length: " + body.length() + "|Connection: close||" + body;
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"\u00ff\":1}", "{\"a\":\"\u00c1\u0081\"}", "{\"a\":\"\u00ed\u00a0\u0080\"}", "{\"a\":\"\u00f4\u0090\u0080\u0080\"}",
+                "{\"a\":\"\\ud83d\"}", "{\"\\ude00\":1}", "{\"a\":1e400}", "{\"a\":1e-400}"
+            })
+    void aBodyThatWouldBeReadAsAnotherIsRefused(String body) throws IOException {
+        assertThat(node.raw(put(body).replace("|", "\r\n")))
+                .startsWith("HTTP/1.1 400 ")
+                .contains("{\"error\":\"the body is ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/v1/services?match=%FF", "/v1/services?match=%C1%81", "/v1/services?match=%ED%A0%80",
+                "/v1/services?match=\u00ff", "/v1/services?%C3=1", "/v1/services/%FF", "/v1/routes?limit=%D9%A3",
+                "/v1/routes?limit=%F5%80%80%80"
+            })
+    void anAddressThatWouldBeReadAsAnotherIsRefused(String target) throws IOException {
+        String head = "GET " + target + " HTTP/1.1|Host: localhost|Authorization: Bearer " + TestAdmin.TOKEN
+                + "|Connection: close||";
+        assertThat(node.raw(head.replace("|", "\r\n"))).startsWith("HTTP/1.1 400 ");
+    }
+
+    @Test
+    void octetsOfUtf8AreTaken() throws IOException {
+        String head = "GET /v1/services?match=%C3%A9%F0%9F%98%80 HTTP/1.1|Host: localhost|Authorization: Bearer "
+                + TestAdmin.TOKEN + "|Connection: close||";
+        assertThat(node.raw(head.replace("|", "\r\n"))).startsWith("HTTP/1.1 200 ");
     }
 }

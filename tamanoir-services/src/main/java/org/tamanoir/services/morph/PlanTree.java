@@ -1,22 +1,33 @@
 package org.tamanoir.services.morph;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.api.lowlevel.Parse;
+import org.snakeyaml.engine.v2.events.CollectionStartEvent;
+import org.snakeyaml.engine.v2.events.Event;
+import org.snakeyaml.engine.v2.events.ScalarEvent;
 import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.tamanoir.format.FormatException;
+import org.tamanoir.format.text.Decimals;
+import org.tamanoir.format.text.StrictUtf8;
 
 /** Reads a plan's tree from YAML 1.2, in which JSON is contained. */
 final class PlanTree {
     static final long MAX_BYTES = 1 << 20;
     private static final int MAX_DEPTH = 50;
+
+    private static final Pattern FRACTION = Pattern.compile("-?\\d+(\\.\\d*([eE][-+]?\\d+)?|[eE][-+]?\\d+)");
 
     private PlanTree() {}
 
@@ -36,7 +47,9 @@ final class PlanTree {
                 throw new IllegalArgumentException(
                         "plan " + file + " has " + bytes + " bytes: at most " + MAX_BYTES + " are read");
             }
-            return parse(file.toString(), Files.readString(file));
+            return parse(file.toString(), StrictUtf8.decode(Files.readAllBytes(file)));
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException("plan " + file + " cannot be read: " + e.getMessage(), e);
         } catch (IOException e) {
             throw new IllegalArgumentException("plan " + file + " cannot be read: " + e, e);
         }
@@ -53,6 +66,7 @@ final class PlanTree {
                 .build();
         Object tree;
         try {
+            new Parse(settings).parseString(text).forEach(event -> requireExact(name, event));
             tree = new Load(settings).loadFromString(text);
         } catch (MarkedYamlEngineException e) {
             String line = e.getProblemMark()
@@ -68,6 +82,27 @@ final class PlanTree {
             return keyed(map);
         }
         throw new IllegalArgumentException("plan " + name + ": no mapping: keys such as handlers and paths are wanted");
+    }
+
+    /** Refuses what would become something else: tags, numbers that no double holds, and half a character. */
+    private static void requireExact(String name, Event event) {
+        String line = event.getStartMark().map(mark -> " line " + (mark.getLine() + 1)).orElse("");
+        boolean isTagged = event instanceof ScalarEvent scalar && scalar.getTag().isPresent()
+                || event instanceof CollectionStartEvent collection && collection.getTag().isPresent();
+        if (isTagged) {
+            throw new IllegalArgumentException(
+                    "plan " + name + line + ": tags (!) are not allowed: put a text into quotes instead");
+        }
+        if (event instanceof ScalarEvent scalar && !StrictUtf8.isText(scalar.getValue())) {
+            throw new IllegalArgumentException("plan " + name + line + ": a surrogate stands alone");
+        }
+        if (event instanceof ScalarEvent scalar && scalar.isPlain() && FRACTION.matcher(scalar.getValue()).matches()) {
+            try {
+                Decimals.floating(scalar.getValue(), Double.BYTES);
+            } catch (FormatException e) {
+                throw new IllegalArgumentException("plan " + name + line + ": " + e.getMessage(), e);
+            }
+        }
     }
 
     /** Refuses what is deeper than any plan is, such as an alias that leads to itself. */
@@ -86,7 +121,13 @@ final class PlanTree {
     /** Returns the map with its keys as texts. */
     static Map<String, Object> keyed(Map<?, ?> map) {
         Map<String, Object> keyed = new LinkedHashMap<>();
-        map.forEach((key, value) -> keyed.put(String.valueOf(key), value));
+        map.forEach((key, value) -> {
+            String name = String.valueOf(key);
+            if (keyed.containsKey(name)) {
+                throw new IllegalArgumentException("key '" + key + "' stands twice, as a number and as a text");
+            }
+            keyed.put(name, value);
+        });
         return keyed;
     }
 }

@@ -2,7 +2,6 @@ package org.tamanoir.services.extra.crypt;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -15,6 +14,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.format.text.Decimals;
+import org.tamanoir.format.text.StrictUtf8;
 
 /**
  * The keys of a service, by number, and which one is used to encrypt. Immutable; any thread.
@@ -68,14 +69,14 @@ record Keys(Map<Integer, byte[]> keys, int used) {
             if (octets.length > MAX_FILE_BYTES) {
                 throw new IOException(file + ": has more than " + MAX_FILE_BYTES + " bytes; a line is " + SYNTAX);
             }
-            return new String(octets, StandardCharsets.UTF_8);
+            return StrictUtf8.decode(octets);
         }
     }
 
     static int id(String text) {
         try {
             int id = Integer.parseInt(text);
-            if (id > 0) {
+            if (id > 0 && Decimals.isWhole(text)) {
                 return id;
             }
         } catch (NumberFormatException e) {
