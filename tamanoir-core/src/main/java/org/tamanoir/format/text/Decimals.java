@@ -76,7 +76,8 @@ public final class Decimals {
     }
 
     private static String shown(String text) {
-        return "'" + (text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text) + "'";
+        String start = text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text;
+        return "'" + start.replaceAll("\\p{Cntrl}", "?") + "'";
     }
 
     private static FormatException fault(String message) {

@@ -41,7 +41,7 @@ public final class YamlTree {
         final int line;
 
         SyntaxException(int line, String what) {
-            super(what);
+            super(what.replaceAll("[\\s\\p{Cntrl}]+", " ")); // The parser quotes what it met: one line.
             this.line = line;
         }
     }

@@ -73,15 +73,20 @@ final class PlanTree {
                     .map(Mark::getLine)
                     .map(l -> " line " + (l + 1))
                     .orElse("");
-            throw new IllegalArgumentException("plan " + name + line + ": no valid YAML: " + e.getProblem(), e);
+            throw new IllegalArgumentException("plan " + name + line + ": no valid YAML: " + line(e.getProblem()), e);
         } catch (YamlEngineException | StackOverflowError e) {
-            throw new IllegalArgumentException("plan " + name + ": no valid YAML: " + e.getMessage(), e);
+            throw new IllegalArgumentException("plan " + name + ": no valid YAML: " + line(e.getMessage()), e);
         }
         if (tree instanceof Map<?, ?> map) {
             requireShallow(name, map, 0);
             return keyed(map);
         }
         throw new IllegalArgumentException("plan " + name + ": no mapping: keys such as handlers and paths are wanted");
+    }
+
+    /** Returns what the parser says, which may quote the end of a line, as one line. */
+    private static String line(@Nullable String said) {
+        return String.valueOf(said).replaceAll("[\\s\\p{Cntrl}]+", " ");
     }
 
     /** Refuses what would become something else: tags, numbers that no double holds, and half a character. */

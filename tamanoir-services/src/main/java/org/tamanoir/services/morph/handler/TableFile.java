@@ -58,9 +58,14 @@ final class TableFile {
         if (bytes.length > LIMIT_BYTES) {
             throw new IOException("it has more than " + LIMIT_BYTES + " bytes: take a smaller table");
         }
+        return parse(bytes, file.toString().endsWith(".json"));
+    }
+
+    /** Reads the bytes of a file. */
+    static TableFile parse(byte[] bytes, boolean isJson) throws IOException {
         TableFile table = new TableFile();
         String text = StrictUtf8.decode(bytes);
-        if (file.toString().endsWith(".json")) {
+        if (isJson) {
             table.json(text);
         } else {
             table.csv(text);
