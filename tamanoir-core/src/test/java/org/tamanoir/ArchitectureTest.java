@@ -11,6 +11,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.io.PrintWriter;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import org.tamanoir.deploy.ServiceFactory;
@@ -29,6 +30,16 @@ class ArchitectureTest {
     private static final String ANNOTATIONS = "org.jspecify..";
     private static final String GUAVA = "com.google.common..";
     private static final String CLASS_FILES = "org.objectweb.asm..";
+
+    @ArchTest
+    static final ArchRule textsDoNotGoByTheLocale = noClasses()
+            .should()
+            .callMethod(String.class, "format", String.class, Object[].class)
+            .orShould()
+            .callMethod(String.class, "formatted", Object[].class)
+            .orShould()
+            .callMethod(PrintWriter.class, "printf", String.class, Object[].class)
+            .because("programs read them, and locales have digits of their own: give Locale.ROOT");
 
     @ArchTest
     static final ArchRule packetsNeedTheJdkAlone = classes()

@@ -239,8 +239,11 @@ final class AnepHeader extends HeaderFormat {
         }
         if (option.isPrivate() && view.typeId != view.tamanoirTypeId) {
             throw new IllegalArgumentException(String.format(
-                    Locale.ROOT, "%s cannot be added: it is private to Type ID 0x%04x, the packet has 0x%04x",
-                    option, view.tamanoirTypeId, view.typeId));
+                    Locale.ROOT,
+                    "%s cannot be added: it is private to Type ID 0x%04x, the packet has 0x%04x",
+                    option,
+                    view.tamanoirTypeId,
+                    view.typeId));
         }
         return view.length + option.words() * 4;
     }

@@ -520,8 +520,12 @@ public final class Packet extends HeaderView {
     @Override
     public String toString() {
         return String.format(
-                Locale.ROOT, "ANEP type 0x%04x, header %d, packet %d octets, service key %s",
-                typeId(), headerLength(), length(), ServiceKey.toString(serviceKey()));
+                Locale.ROOT,
+                "ANEP type 0x%04x, header %d, packet %d octets, service key %s",
+                typeId(),
+                headerLength(),
+                length(),
+                ServiceKey.toString(serviceKey()));
     }
 
     private PacketLoan loan() {

@@ -57,9 +57,7 @@ public final class RecordEncoder {
 
         /** Returns the name of the current field, or the indices of the current element. */
         String place() {
-            return elements == null
-                    ? structure.fields().get(index - 1).name()
-                    : elements.indices(index - 1);
+            return elements == null ? structure.fields().get(index - 1).name() : elements.indices(index - 1);
         }
     }
 
@@ -122,7 +120,8 @@ public final class RecordEncoder {
         StringBuilder path = new StringBuilder();
         for (Frame frame : frames) {
             if (frame.index > 0) {
-                path.append(frame.elements == null && path.length() > 0 ? "." : "").append(frame.place());
+                path.append(frame.elements == null && path.length() > 0 ? "." : "")
+                        .append(frame.place());
             }
         }
         return path.toString();
@@ -278,7 +277,14 @@ public final class RecordEncoder {
             stride *= counts[i];
         }
         flatten(value, 0, counts, strides, 0, elements);
-        frames.add(new Frame(frame.structure, frame.structureAt, array.target(), at, pointers, null, new Elements(elements, counts, strides)));
+        frames.add(new Frame(
+                frame.structure,
+                frame.structureAt,
+                array.target(),
+                at,
+                pointers,
+                null,
+                new Elements(elements, counts, strides)));
     }
 
     private int[] counts(Type array, int structureAt) {
@@ -374,7 +380,8 @@ public final class RecordEncoder {
         int bits = 8 * type.bytes();
         if (signed ? value.bitLength() >= bits : value.signum() < 0 || value.bitLength() > bits) {
             throw new FormatException(
-                    FormatFault.VALUE, shown(value) + " does not fit " + type.kind() + " of " + type.bytes() + " bytes");
+                    FormatFault.VALUE,
+                    shown(value) + " does not fit " + type.kind() + " of " + type.bytes() + " bytes");
         }
         writer.putLong(type, at, value.longValue());
     }

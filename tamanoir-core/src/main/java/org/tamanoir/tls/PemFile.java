@@ -93,7 +93,8 @@ final class PemFile {
     private static byte[] decode(String what, Path path, String text) throws IOException {
         // Older formats of encrypted keys have headers in front of the base64.
         if (text.contains("ENCRYPTED")) {
-            throw new IOException(what + " " + path + ": the key is encrypted" + String.format(Locale.ROOT, PLAIN_KEY, path));
+            throw new IOException(
+                    what + " " + path + ": the key is encrypted" + String.format(Locale.ROOT, PLAIN_KEY, path));
         }
         try {
             return Base64.getMimeDecoder().decode(text);

@@ -7,8 +7,8 @@ import java.util.Random;
 
 /** Damages inputs of readers of text: no octet, one or some are others, gone, or there twice. One thread. */
 public final class Damage {
-    private static final byte[] SPECIAL = "\0\t\n\r \"'&<>/\\,:{}[]-+.0179eEdfuxNI\u0081é٣\uFEFF😀".getBytes(
-            StandardCharsets.UTF_8);
+    private static final byte[] SPECIAL =
+            "\0\t\n\r \"'&<>/\\,:{}[]-+.0179eEdfuxNI\u0081é٣\uFEFF😀".getBytes(StandardCharsets.UTF_8);
 
     private Damage() {}
 
@@ -30,7 +30,8 @@ public final class Damage {
                 case 1 -> out.write(random.nextInt(256));
                 case 2 -> {
                     int from = random.nextInt(damaged.length + 1);
-                    out.writeBytes(Arrays.copyOfRange(damaged, from, Math.min(damaged.length, from + random.nextInt(8))));
+                    out.writeBytes(
+                            Arrays.copyOfRange(damaged, from, Math.min(damaged.length, from + random.nextInt(8))));
                 }
                 default -> {} // Something is gone.
             }

@@ -9,6 +9,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.io.PrintWriter;
 
 /** The rooms of the modules of node and cluster, and what each may see. */
 @AnalyzeClasses(
@@ -16,6 +17,16 @@ import com.tngtech.archunit.lang.ArchRule;
         importOptions = ImportOption.DoNotIncludeTests.class)
 @ArchTag("once")
 class ArchitectureTest {
+    @ArchTest
+    static final ArchRule textsDoNotGoByTheLocale = noClasses()
+            .should()
+            .callMethod(String.class, "format", String.class, Object[].class)
+            .orShould()
+            .callMethod(String.class, "formatted", Object[].class)
+            .orShould()
+            .callMethod(PrintWriter.class, "printf", String.class, Object[].class)
+            .because("programs read them, and locales have digits of their own: give Locale.ROOT");
+
     @ArchTest
     static final ArchRule arrowsPointOneWay = layeredArchitecture()
             .consideringOnlyDependenciesInAnyPackage("org.tamanoir.node..")

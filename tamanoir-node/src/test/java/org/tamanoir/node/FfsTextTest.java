@@ -101,15 +101,18 @@ class FfsTextTest {
                 "{\"gate\":1} | VALUE: line 2: structure 'flight' has no field 'gate'"
             })
     void anErrorNamesFileLineAndField(String value, String refusal) throws IOException {
-        assertThat(refusal("in.json", utf8(json("{}") + json(value) + json("{}")))).isEqualTo(refusal);
+        assertThat(refusal("in.json", utf8(json("{}") + json(value) + json("{}"))))
+                .isEqualTo(refusal);
     }
 
     @Test
     void aSyntaxErrorHasItsLine() throws IOException {
-        assertThat(refusal("in.json", utf8(json("{}") + json("{\"delay\":\n01}")))).startsWith("VALUE: line 3: ");
+        assertThat(refusal("in.json", utf8(json("{}") + json("{\"delay\":\n01}"))))
+                .startsWith("VALUE: line 3: ");
         assertThat(refusal("in.json", utf8(json("{}") + "7"))).startsWith("VALUE: line 2: ");
         assertThat(refusal("in.json", utf8(json("{}") + "\0"))).startsWith("VALUE: line 2: ");
-        assertThat(refusal("in.json", utf8(json("{}") + json("{\"delay\":1,}")))).startsWith("VALUE: line 2: ");
+        assertThat(refusal("in.json", utf8(json("{}") + json("{\"delay\":1,}"))))
+                .startsWith("VALUE: line 2: ");
         byte[] text = utf8(json("{}") + json("{\"hub\":\"?\"}"));
         text[text.length - 5] = (byte) 0xC1;
         assertThat(refusal("in.json", text))
@@ -119,7 +122,8 @@ class FfsTextTest {
     @Test
     void aMemberTwiceIsRefused() throws IOException {
         String id = "\"format\":\"" + FLIGHT.id() + "\"";
-        for (String object : List.of("{" + id + "," + id + ",\"value\":{}}", "{" + id + ",\"value\":{},\"value\":{}}")) {
+        for (String object :
+                List.of("{" + id + "," + id + ",\"value\":{}}", "{" + id + ",\"value\":{},\"value\":{}}")) {
             assertThat(refusal("in.json", utf8(object))).contains("a second time");
         }
     }
@@ -152,7 +156,8 @@ class FfsTextTest {
     @Test
     void commentsBehindADocumentAreNothing() throws IOException {
         Path input = Files.writeString(
-                folder.resolve("in.xml"), "\uFEFF<records>" + xml("<delay>7</delay>") + "</records>\n<!-- end --> <?end?>\n");
+                folder.resolve("in.xml"),
+                "\uFEFF<records>" + xml("<delay>7</delay>") + "</records>\n<!-- end --> <?end?>\n");
         assertThat(run("ffs", "convert", input, folder.resolve("out.json"), "--formats", formats))
                 .isZero();
         assertThat(Files.readString(folder.resolve("out.json"))).contains("\"delay\":7");

@@ -57,7 +57,9 @@ public final class Keepalived {
         List<String> others = addresses(config, vrrp, !ipv6);
         check(vrrp, ipv6, own);
         String password = vrrp.password();
-        return String.format(Locale.ROOT, """
+        return String.format(
+                Locale.ROOT,
+                """
                 # Director %s of a Tamanoir cluster; made by its own configuration.
 
                 global_defs {
@@ -87,7 +89,7 @@ public final class Keepalived {
                         tamanoir_ready
                     }
                 %s%s}
-                """, 
+                """,
                 config.name(),
                 config.name(),
                 vrrp.syncInterface(),

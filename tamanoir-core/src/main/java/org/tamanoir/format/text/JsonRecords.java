@@ -212,7 +212,8 @@ public final class JsonRecords {
 
     private static Object floating(JsonParser in, Type type) {
         if (type.kind() != Kind.FLOAT) {
-            throw fault("needs a " + (type.kind() == Kind.STRING ? "text" : "whole number") + ", not " + in.getString());
+            throw fault(
+                    "needs a " + (type.kind() == Kind.STRING ? "text" : "whole number") + ", not " + in.getString());
         }
         return switch (in.getNumberTypeFP()) {
             case FLOAT16, FLOAT32, DOUBLE64 -> in.getDoubleValue();

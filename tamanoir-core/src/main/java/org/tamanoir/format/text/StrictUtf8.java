@@ -27,6 +27,7 @@ public final class StrictUtf8 extends Reader {
     private final CharBuffer chars = CharBuffer.allocate(BUFFER_BYTES).limit(0);
     /** Offset of the first byte in the buffer. */
     private long offset;
+
     private boolean begun;
     private boolean ended;
 
@@ -63,7 +64,9 @@ public final class StrictUtf8 extends Reader {
             throw new MalformedException(from.position());
         }
         to.flip();
-        return to.length() > 0 && to.charAt(0) == BYTE_ORDER_MARK ? to.subSequence(1, to.length()).toString() : to.toString();
+        return to.length() > 0 && to.charAt(0) == BYTE_ORDER_MARK
+                ? to.subSequence(1, to.length()).toString()
+                : to.toString();
     }
 
     /** Returns whether each surrogate has its other half, so that UTF-8 can hold the text. */

@@ -161,8 +161,27 @@ class ExactTextTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "01", "+1", "1.", ".5", "0x10", "NaN", "Infinity", "1e", "--1", "1_0", "'1'", "1d", "٣", "\"1\"", "\"1.0\"",
-                "\"NaN\"", "tru", "[1]", "{\"hex\":\"01\"}", "{\"hex\":55}", "{\"foo\":\"01\"}"
+                "01",
+                "+1",
+                "1.",
+                ".5",
+                "0x10",
+                "NaN",
+                "Infinity",
+                "1e",
+                "--1",
+                "1_0",
+                "'1'",
+                "1d",
+                "٣",
+                "\"1\"",
+                "\"1.0\"",
+                "\"NaN\"",
+                "tru",
+                "[1]",
+                "{\"hex\":\"01\"}",
+                "{\"hex\":55}",
+                "{\"foo\":\"01\"}"
             })
     void whatIsNoNumberOfJsonIsRefused(String number) {
         assertThatThrownBy(() -> json("{\"i8\":" + number + "}"))
@@ -172,8 +191,32 @@ class ExactTextTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "0x1p3", "0x10", "1.5d", "2f", "2F", "1D", "٣", "१", "1e", "e5", ".", "", "1 2", "--1", "1_0", "1,5",
-                "\u00a01", "\u20031", "\u00851", "nan", "inf", "Infinityd", "+NaN", "1e5.5", "-", "+"
+                "0x1p3",
+                "0x10",
+                "1.5d",
+                "2f",
+                "2F",
+                "1D",
+                "٣",
+                "१",
+                "1e",
+                "e5",
+                ".",
+                "",
+                "1 2",
+                "--1",
+                "1_0",
+                "1,5",
+                "\u00a01",
+                "\u20031",
+                "\u00851",
+                "nan",
+                "inf",
+                "Infinityd",
+                "+NaN",
+                "1e5.5",
+                "-",
+                "+"
             })
     void whatXmlSchemaDoesNotKnowIsNoNumber(String number) {
         for (String field : List.of("f8", "f4", "i8", "b")) {
@@ -219,7 +262,14 @@ class ExactTextTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "\\ud83d", "\\ude00", "\\ud83d\\ud83d", "\\ude00\\ud83d", "x\\ud83dy", "\\uD83D\\n", "\\u0000", "a\\u0000b"
+                "\\ud83d",
+                "\\ude00",
+                "\\ud83d\\ud83d",
+                "\\ude00\\ud83d",
+                "x\\ud83dy",
+                "\\uD83D\\n",
+                "\\u0000",
+                "a\\u0000b"
             })
     void aTextThatIsNoneIsRefused(String text) {
         assertThatThrownBy(() -> json("{\"s\":\"" + text + "\"}"))
@@ -236,8 +286,28 @@ class ExactTextTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "80", "bf", "c0", "c080", "c181", "c3", "e0", "e08080", "e08181", "e28f", "eda080", "edb080",
-                "eda0bdedb880", "f0808080", "f08080af", "f09f98", "f4908080", "f5808080", "fe", "ff", "c328", "e28228"
+                "80",
+                "bf",
+                "c0",
+                "c080",
+                "c181",
+                "c3",
+                "e0",
+                "e08080",
+                "e08181",
+                "e28f",
+                "eda080",
+                "edb080",
+                "eda0bdedb880",
+                "f0808080",
+                "f08080af",
+                "f09f98",
+                "f4908080",
+                "f5808080",
+                "fe",
+                "ff",
+                "c328",
+                "e28228"
             })
     void bytesThatAreNotUtf8AreRefused(String hex) throws IOException {
         byte[] bytes = HexFormat.of().parseHex(hex);
@@ -266,9 +336,23 @@ class ExactTextTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "64f09f9880", "7f62c3a96161ff", "7f60ff", "5bffffffffffffffff", "780161", "79000161", "7a0000000161",
-                "7b000000000000000161", "c249ff0000000000000000", "fbffffffffffffffff", "f97e00", "3bffffffffffffffff",
-                "bf6161ffff", "d9d9f7a16161f7", "1c1d1e", "9f01ff", "f8ff"
+                "64f09f9880",
+                "7f62c3a96161ff",
+                "7f60ff",
+                "5bffffffffffffffff",
+                "780161",
+                "79000161",
+                "7a0000000161",
+                "7b000000000000000161",
+                "c249ff0000000000000000",
+                "fbffffffffffffffff",
+                "f97e00",
+                "3bffffffffffffffff",
+                "bf6161ffff",
+                "d9d9f7a16161f7",
+                "1c1d1e",
+                "9f01ff",
+                "f8ff"
             })
     void cborIsHandedOnAsItIs(String hex) throws IOException {
         assertThat(HexFormat.of().formatHex(cbor(hex))).isEqualTo(hex);
@@ -285,16 +369,18 @@ class ExactTextTest {
     @Test
     void encodingsThatAreExactAreTaken() throws IOException, XMLStreamException {
         for (Charset encoding : List.of(
-                StandardCharsets.UTF_8, StandardCharsets.ISO_8859_1, StandardCharsets.UTF_16, StandardCharsets.UTF_16LE)) {
+                StandardCharsets.UTF_8,
+                StandardCharsets.ISO_8859_1,
+                StandardCharsets.UTF_16,
+                StandardCharsets.UTF_16LE)) {
             String mark = encoding == StandardCharsets.UTF_16LE ? "\uFEFF" : "";
             String name = encoding == StandardCharsets.UTF_16LE ? "UTF-16" : encoding.name();
             byte[] document = (mark + "<?xml version='1.0' encoding='" + name + "'?><record><s>é</s></record>")
                     .getBytes(encoding);
             assertThat(value(xml(document), "s")).as(name).isEqualTo("é");
         }
-        assertThatThrownBy(() ->
-                        xml("\uFEFF<?xml version='1.0' encoding='ISO-8859-1'?><record><s>é</s></record>"
-                                .getBytes(StandardCharsets.UTF_8)))
+        assertThatThrownBy(() -> xml("\uFEFF<?xml version='1.0' encoding='ISO-8859-1'?><record><s>é</s></record>"
+                        .getBytes(StandardCharsets.UTF_8)))
                 .hasMessageContaining("encoding ISO-8859-1: convert it to UTF-8");
     }
 
@@ -338,11 +424,13 @@ class ExactTextTest {
             assertThatThrownBy(() -> new RecordEncoder(ALL).encode(values))
                     .as(values.toString())
                     .isInstanceOf(FormatException.class)
-                    .hasMessageStartingWith("field '" + values.keySet().iterator().next() + "': ");
+                    .hasMessageStartingWith(
+                            "field '" + values.keySet().iterator().next() + "': ");
         }
         assertThat(value(new RecordEncoder(ALL).encode(Map.of("f4", Float.POSITIVE_INFINITY)), "f4"))
                 .isEqualTo(Double.POSITIVE_INFINITY);
-        assertThat(value(new RecordEncoder(ALL).encode(Map.of("f4", 0.1)), "f4")).isEqualTo((double) 0.1f);
+        assertThat(value(new RecordEncoder(ALL).encode(Map.of("f4", 0.1)), "f4"))
+                .isEqualTo((double) 0.1f);
     }
 
     private static String csv(Format format, Map<String, Object> values) {
@@ -363,10 +451,25 @@ class ExactTextTest {
                 .build();
         assertThat(csv(one, new HashMap<>())).isEqualTo("s\r\n\"\"\r\n");
         Map<String, String> cells = Map.of(
-                "", "\"\"", "a", "a", " a ", " a ", "a,b", "\"a,b\"", "a\"b", "\"a\"\"b\"", "a\nb", "\"a\nb\"", "a\rb",
-                "\"a\rb\"", "é😀", "é😀", "'", "'");
-        cells.forEach((text, cell) ->
-                assertThat(csv(one, Map.of("s", text))).isEqualTo("s\r\n" + cell + "\r\n"));
+                "",
+                "\"\"",
+                "a",
+                "a",
+                " a ",
+                " a ",
+                "a,b",
+                "\"a,b\"",
+                "a\"b",
+                "\"a\"\"b\"",
+                "a\nb",
+                "\"a\nb\"",
+                "a\rb",
+                "\"a\rb\"",
+                "é😀",
+                "é😀",
+                "'",
+                "'");
+        cells.forEach((text, cell) -> assertThat(csv(one, Map.of("s", text))).isEqualTo("s\r\n" + cell + "\r\n"));
         Format two = Format.builder(Layout.X86_64)
                 .structure("two")
                 .field("s", "string")
@@ -384,7 +487,6 @@ class ExactTextTest {
                 .structure("inner")
                 .field("b", "integer", 4)
                 .build();
-        assertThatThrownBy(() -> csv(twice, Map.of("a.b", 1)))
-                .hasMessage("two fields are the column 'a.b': take JSON");
+        assertThatThrownBy(() -> csv(twice, Map.of("a.b", 1))).hasMessage("two fields are the column 'a.b': take JSON");
     }
 }

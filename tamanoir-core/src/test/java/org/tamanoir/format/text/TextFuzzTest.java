@@ -64,12 +64,54 @@ class TextFuzzTest {
             .build();
     private static final String[] NAMES = {"i1", "i8", "u8", "f4", "f8", "b", "s"};
     private static final String[] NUMBERS = {
-        "0", "-0", "1", "-1", "127", "128", "-128", "-129", "255", "256", "9223372036854775807", "9223372036854775808",
-        "-9223372036854775808", "18446744073709551615", "18446744073709551616", "9007199254740993", "16777217", "0.1",
-        "-2.5", "1e400", "1e39", "1e-400", "4.9e-324", "1e-50", "3.4028235e38", "1E+2", "0e9", "01", "+1", "1.", ".5",
-        "0x10", "1.5d", "NaN", "INF", "-INF", "Infinity", "true", "false", "null", "٣", "1 ", "1_0", "12345678901234567890.5"
+        "0",
+        "-0",
+        "1",
+        "-1",
+        "127",
+        "128",
+        "-128",
+        "-129",
+        "255",
+        "256",
+        "9223372036854775807",
+        "9223372036854775808",
+        "-9223372036854775808",
+        "18446744073709551615",
+        "18446744073709551616",
+        "9007199254740993",
+        "16777217",
+        "0.1",
+        "-2.5",
+        "1e400",
+        "1e39",
+        "1e-400",
+        "4.9e-324",
+        "1e-50",
+        "3.4028235e38",
+        "1E+2",
+        "0e9",
+        "01",
+        "+1",
+        "1.",
+        ".5",
+        "0x10",
+        "1.5d",
+        "NaN",
+        "INF",
+        "-INF",
+        "Infinity",
+        "true",
+        "false",
+        "null",
+        "٣",
+        "1 ",
+        "1_0",
+        "12345678901234567890.5"
     };
-    private static final String[] TEXTS = {"", "a", "é", "😀", "٣", "NaN", "Infinity", "-Infinity", "x y", "\uFEFF", "\uFFFD"};
+    private static final String[] TEXTS = {
+        "", "a", "é", "😀", "٣", "NaN", "Infinity", "-Infinity", "x y", "\uFEFF", "\uFFFD"
+    };
 
     /** What a field holds is not what the judge says, or the record is none. */
     private static final class Refused extends Exception {
@@ -98,8 +140,16 @@ class TextFuzzTest {
                 case 0 -> text.append('"').append(Damage.any(random, TEXTS)).append('"');
                 case 1 ->
                     text.append(Damage.any(
-                            random, "\"\\ud83d\"", "\"\\ud83d\\ude00\"", "\"\\u0000\"", "{\"hex\":\"4142\"}",
-                            "{\"hex\":\"c181\"}", "{\"octets\":\"0000803f\"}", "[1]", "{}", "{\"hex\":55}"));
+                            random,
+                            "\"\\ud83d\"",
+                            "\"\\ud83d\\ude00\"",
+                            "\"\\u0000\"",
+                            "{\"hex\":\"4142\"}",
+                            "{\"hex\":\"c181\"}",
+                            "{\"octets\":\"0000803f\"}",
+                            "[1]",
+                            "{}",
+                            "{\"hex\":55}"));
                 default -> text.append(Damage.any(random, NUMBERS));
             }
             text.append(n > 1 ? "," : "");
@@ -178,9 +228,9 @@ class TextFuzzTest {
             require(isWhole);
             BigInteger whole = new BigInteger(digits);
             int bits = name.endsWith("8") ? 64 : 8;
-            BigInteger least = name.startsWith("i") ? BigInteger.TWO.pow(bits - 1).negate() : BigInteger.ZERO;
-            require(whole.compareTo(least) >= 0
-                    && whole.compareTo(least.add(BigInteger.TWO.pow(bits))) < 0);
+            BigInteger least =
+                    name.startsWith("i") ? BigInteger.TWO.pow(bits - 1).negate() : BigInteger.ZERO;
+            require(whole.compareTo(least) >= 0 && whole.compareTo(least.add(BigInteger.TWO.pow(bits))) < 0);
             return whole;
         }
         String mantissa = digits.split("[eE]")[0];
@@ -256,8 +306,7 @@ class TextFuzzTest {
             String value = random.nextInt(4) == 0
                     ? Damage.any(random, "&lt;", "&#x1F600;", "&#xD83D;", "<![CDATA[1]]>", "1<!-- -->2", "<x/>", "&e;")
                     : Damage.any(random, random.nextBoolean() ? NUMBERS : TEXTS);
-            String attribute =
-                    Damage.any(random, "", "", "", " null='true'", " null=' 1 '", " null='0'", " null='no'");
+            String attribute = Damage.any(random, "", "", "", " null='true'", " null=' 1 '", " null='0'", " null='no'");
             text.append('<').append(name).append(attribute).append('>');
             text.append(attribute.contains("1") || attribute.contains("true") ? "" : space + value + space);
             text.append("</").append(name).append('>');

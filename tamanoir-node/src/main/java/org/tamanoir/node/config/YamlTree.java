@@ -68,7 +68,8 @@ public final class YamlTree {
                             .filter(c -> c == '\n')
                             .count();
             throw new SyntaxException(
-                    line, String.format(Locale.ROOT, "no valid YAML: character U+%04X is not allowed", e.getCodePoint()));
+                    line,
+                    String.format(Locale.ROOT, "no valid YAML: character U+%04X is not allowed", e.getCodePoint()));
         } catch (YamlEngineException e) {
             throw new SyntaxException(1, "no valid YAML: " + e.getMessage());
         }
@@ -99,7 +100,8 @@ public final class YamlTree {
             throw new SyntaxException(line, "anchors and aliases (& and *) are not allowed: write the value out");
         }
         if (event instanceof ScalarEvent scalar && scalar.getTag().isPresent()
-                || event instanceof CollectionStartEvent collection && collection.getTag().isPresent()) {
+                || event instanceof CollectionStartEvent collection
+                        && collection.getTag().isPresent()) {
             throw new SyntaxException(line, "tags (!) are not allowed: put a text into quotes instead");
         }
         if (event instanceof ScalarEvent scalar) {

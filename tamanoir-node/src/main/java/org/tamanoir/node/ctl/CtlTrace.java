@@ -126,7 +126,8 @@ final class CtlTrace implements Runnable {
                 lines,
                 new Column(
                         "AFTER-MS",
-                        step -> String.format(Locale.ROOT, "%.3f", step.get("afterMillis").asDouble())),
+                        step -> String.format(
+                                Locale.ROOT, "%.3f", step.get("afterMillis").asDouble())),
                 text("STAGE", "stage"),
                 text("DECISION", "decision"),
                 text("REASON", "reason"));
@@ -135,7 +136,10 @@ final class CtlTrace implements Runnable {
                 outcome.equals("waiting")
                         ? "waiting " + text(answer, "waits")
                         : outcome + " after "
-                                + String.format(Locale.ROOT, "%.3f", answer.get("millis").asDouble()) + " ms, "
+                                + String.format(
+                                        Locale.ROOT,
+                                        "%.3f",
+                                        answer.get("millis").asDouble()) + " ms, "
                                 + text(answer, "bytes") + " bytes");
     }
 }

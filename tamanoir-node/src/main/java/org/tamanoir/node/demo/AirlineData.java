@@ -98,7 +98,8 @@ public final class AirlineData {
         passenger.put("seat", random.nextInt(1, 370));
         passenger.put("name", one(NAMES));
         // 900 and above are never given out.
-        passenger.put("ssn", String.format(Locale.ROOT, "9%02d-%02d", random.nextInt(PERCENT), random.nextInt(1, PERCENT)));
+        passenger.put(
+                "ssn", String.format(Locale.ROOT, "9%02d-%02d", random.nextInt(PERCENT), random.nextInt(1, PERCENT)));
         passenger.put("meal", one(MEALS));
         return passenger;
     }

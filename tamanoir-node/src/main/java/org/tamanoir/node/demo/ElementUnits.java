@@ -65,7 +65,11 @@ final class ElementUnits implements AutoCloseable {
                 .collect(Collectors.joining(", ", "[", "]"));
         try {
             for (Unit unit : units) {
-                Path file = Files.writeString(folder.resolve("unit-" + unit.path() + ".yaml"), String.format(Locale.ROOT, """
+                Path file = Files.writeString(
+                        folder.resolve("unit-" + unit.path() + ".yaml"),
+                        String.format(
+                                Locale.ROOT,
+                                """
                         listen: {tcp: [], udp: ["%s"]}
                         admin: {listen: off}
                         routes: [{to: %s/32, via: "%s", transport: udp, kind: host}]
@@ -74,7 +78,7 @@ final class ElementUnits implements AutoCloseable {
                           default-class: all
                           links: [{name: out, next-hops: ["%s"], rate: 10Gbit/s, burst: 1MiB, discipline: fct}]
                         element: {unit: %d, units: %s, distributor: "%s", key-file: "%s"}
-                        """, 
+                        """,
                                 Endpoint.toString(unit.address()),
                                 DemoNetwork.DESTINATION,
                                 Endpoint.toString(aggregator),

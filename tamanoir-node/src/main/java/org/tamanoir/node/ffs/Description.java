@@ -43,7 +43,8 @@ final class Description {
                     "optional_information",
                     structure.information().stream()
                             .map(i -> List.of(
-                                    String.format(Locale.ROOT, "%08x", i.type()), HexFormat.of().formatHex(i.bytes())))
+                                    String.format(Locale.ROOT, "%08x", i.type()),
+                                    HexFormat.of().formatHex(i.bytes())))
                             .toList());
         }
         return all;

@@ -37,7 +37,8 @@ import tools.jackson.dataformat.cbor.CBORFactory;
 final class TextInput {
     private static final String ROOT = "records";
     /** What the JDK's parser puts before what is wrong. */
-    private static final Pattern XML_MESSAGE = Pattern.compile("^ParseError at \\[row,col\\]:\\[\\d+,\\d+\\]\\s*Message: ");
+    private static final Pattern XML_MESSAGE =
+            Pattern.compile("^ParseError at \\[row,col\\]:\\[\\d+,\\d+\\]\\s*Message: ");
 
     private TextInput() {}
 
@@ -69,20 +70,24 @@ final class TextInput {
         }
         boolean isCbor = ending(file).equals("cbor");
         try (InputStream in = Files.newInputStream(file);
-                JsonParser parser = isCbor ? cborParser(in) : RecordJson.factory().createParser(ObjectReadContext.empty(), new StrictUtf8(in))) {
+                JsonParser parser = isCbor
+                        ? cborParser(in)
+                        : RecordJson.factory().createParser(ObjectReadContext.empty(), new StrictUtf8(in))) {
             readObjects(parser, isCbor, formats, out);
         }
     }
 
-    private static void readObjects(
-            JsonParser parser, boolean isCbor, Map<FormatId, Format> formats, RecordSink out) throws IOException {
+    private static void readObjects(JsonParser parser, boolean isCbor, Map<FormatId, Format> formats, RecordSink out)
+            throws IOException {
         Map<FormatId, JsonRecords> encoders = new HashMap<>();
         RecordView view = new RecordView();
         String place = isCbor ? "record 0" : "line 1";
         try {
             long number = 0;
             for (JsonToken next = parser.nextToken(); next != null; next = parser.nextToken()) {
-                place = isCbor ? "record " + number : "line " + parser.currentTokenLocation().getLineNr();
+                place = isCbor
+                        ? "record " + number
+                        : "line " + parser.currentTokenLocation().getLineNr();
                 if (next != JsonToken.START_OBJECT) {
                     throw fault(next + " where an object for each record is due");
                 }
@@ -154,7 +159,9 @@ final class TextInput {
             throw at("line " + line, e);
         } catch (XMLStreamException e) {
             Matcher message = XML_MESSAGE.matcher(String.valueOf(e.getMessage()));
-            int at = e.getLocation() == null ? line : Math.max(line, e.getLocation().getLineNumber());
+            int at = e.getLocation() == null
+                    ? line
+                    : Math.max(line, e.getLocation().getLineNumber());
             throw at("line " + at, fault(message.replaceFirst("").replaceAll("\\s+", " ")));
         }
     }

@@ -63,7 +63,8 @@ class AdminMalformedTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "{\"\u00ff\":1}", "{\"a\":\"\u00c1\u0081\"}", "{\"a\":\"\u00ed\u00a0\u0080\"}", "{\"a\":\"\u00f4\u0090\u0080\u0080\"}",
+                "{\"\u00ff\":1}", "{\"a\":\"\u00c1\u0081\"}", "{\"a\":\"\u00ed\u00a0\u0080\"}",
+                        "{\"a\":\"\u00f4\u0090\u0080\u0080\"}",
                 "{\"a\":\"\\ud83d\"}", "{\"\\ude00\":1}", "{\"a\":1e400}", "{\"a\":1e-400}"
             })
     void aBodyThatWouldBeReadAsAnotherIsRefused(String body) throws IOException {
@@ -75,8 +76,13 @@ class AdminMalformedTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "/v1/services?match=%FF", "/v1/services?match=%C1%81", "/v1/services?match=%ED%A0%80",
-                "/v1/services?match=\u00ff", "/v1/services?%C3=1", "/v1/services/%FF", "/v1/routes?limit=%D9%A3",
+                "/v1/services?match=%FF",
+                "/v1/services?match=%C1%81",
+                "/v1/services?match=%ED%A0%80",
+                "/v1/services?match=\u00ff",
+                "/v1/services?%C3=1",
+                "/v1/services/%FF",
+                "/v1/routes?limit=%D9%A3",
                 "/v1/routes?limit=%F5%80%80%80"
             })
     void anAddressThatWouldBeReadAsAnotherIsRefused(String target) throws IOException {

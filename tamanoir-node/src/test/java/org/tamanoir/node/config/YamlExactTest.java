@@ -49,8 +49,26 @@ class YamlExactTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "010", "0o10", "0x10", "0b1", "1_000", "yes", "NO", "on", "True", ".inf", ".nan", "+1", "1.", ".5",
-                "1:30", "2001-01-01", "٣", "NaN", "Infinity", "1e400x"
+                "010",
+                "0o10",
+                "0x10",
+                "0b1",
+                "1_000",
+                "yes",
+                "NO",
+                "on",
+                "True",
+                ".inf",
+                ".nan",
+                "+1",
+                "1.",
+                ".5",
+                "1:30",
+                "2001-01-01",
+                "٣",
+                "NaN",
+                "Infinity",
+                "1e400x"
             })
     void aWordThatIsNoneOfJsonIsAText(String word) throws IOException {
         assertThat(value(word)).isEqualTo(word);

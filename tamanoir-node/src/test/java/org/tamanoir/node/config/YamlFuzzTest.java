@@ -27,9 +27,36 @@ class YamlFuzzTest {
 
     private static String word(Random random) {
         return Damage.any(
-                random, "1", "010", "0x10", "yes", "1e400", "1e-400", "0.5", "-0", "null", "~", "\"\"", "'it''s'", "\"a\\nb\"",
-                "\"\\ud83d\"", "\"\\ud83d\\ude00\"", "\"\\0\"", "!!int 7", "&a 1", "*a", "[1, 2]", "{x: 1, y: [z]}",
-                "|\n  block\n  text", ">-\n  folded\n  text", "é", "\uFEFF", "12345678901234567890", "a b", "\"\\x41\"", "<<");
+                random,
+                "1",
+                "010",
+                "0x10",
+                "yes",
+                "1e400",
+                "1e-400",
+                "0.5",
+                "-0",
+                "null",
+                "~",
+                "\"\"",
+                "'it''s'",
+                "\"a\\nb\"",
+                "\"\\ud83d\"",
+                "\"\\ud83d\\ude00\"",
+                "\"\\0\"",
+                "!!int 7",
+                "&a 1",
+                "*a",
+                "[1, 2]",
+                "{x: 1, y: [z]}",
+                "|\n  block\n  text",
+                ">-\n  folded\n  text",
+                "é",
+                "\uFEFF",
+                "12345678901234567890",
+                "a b",
+                "\"\\x41\"",
+                "<<");
     }
 
     private static String document(Random random) {
@@ -39,8 +66,10 @@ class YamlFuzzTest {
         for (int n = random.nextInt(5); n > 0; n--) {
             String key = Damage.any(random, "a", "b", "c", "\"d\"", "1", "<<", "# e");
             switch (random.nextInt(3)) {
-                case 0 -> text.append(key).append(":").append(end).append("  - ").append(word(random));
-                case 1 -> text.append(key).append(":").append(end).append("  k: ").append(word(random));
+                case 0 ->
+                    text.append(key).append(":").append(end).append("  - ").append(word(random));
+                case 1 ->
+                    text.append(key).append(":").append(end).append("  k: ").append(word(random));
                 default -> text.append(key).append(": ").append(word(random));
             }
             text.append(end);
@@ -74,8 +103,10 @@ class YamlFuzzTest {
 
     @Test
     void aDocumentIsWhatTheLoaderSaysOrRefused() {
-        LoadSettings settings =
-                LoadSettings.builder().setAllowDuplicateKeys(true).setBufferSize(1 << 12).build();
+        LoadSettings settings = LoadSettings.builder()
+                .setAllowDuplicateKeys(true)
+                .setBufferSize(1 << 12)
+                .build();
         for (long seed : Seeds.ofCommit(YamlFuzzTest.class, ROUNDS)) {
             Random random = Damage.random(seed);
             byte[] bytes = Damage.of(document(random).getBytes(StandardCharsets.UTF_8), random);

@@ -29,9 +29,10 @@ class JsonTableTest {
     void jitterOfRtpKeepsItsFraction() {
         List<String> lines = new ArrayList<>();
         CtlRtp.rtp(
-                MAPPER.readTree("{\"sources\":[{\"ssrc\":\"0000000a\",\"sender\":\"127.0.0.1:1\",\"receiver\":\"127.0.0.1:2\","
-                        + "\"payloadType\":0,\"received\":9,\"lost\":0,\"misordered\":0,\"jitterMs\":0.9,\"ended\":false,"
-                        + "\"report\":null}]}"),
+                MAPPER.readTree(
+                        "{\"sources\":[{\"ssrc\":\"0000000a\",\"sender\":\"127.0.0.1:1\",\"receiver\":\"127.0.0.1:2\","
+                                + "\"payloadType\":0,\"received\":9,\"lost\":0,\"misordered\":0,\"jitterMs\":0.9,\"ended\":false,"
+                                + "\"report\":null}]}"),
                 lines::add);
 
         assertThat(lines.get(1)).contains(" 0.9 ");

@@ -49,7 +49,21 @@ class CborFuzzTest {
             .field("s", "string")
             .build();
     private static final String[] TEXTS = {
-        "", "41", "c3a9", "f09f9880", "efbbbf", "efbfbd", "80", "c080", "c181", "e08181", "eda080", "f4908080", "ff", "00", "c3"
+        "",
+        "41",
+        "c3a9",
+        "f09f9880",
+        "efbbbf",
+        "efbfbd",
+        "80",
+        "c080",
+        "c181",
+        "e08181",
+        "eda080",
+        "f4908080",
+        "ff",
+        "00",
+        "c3"
     };
 
     private static byte @Nullable [] record(byte[] item) {
@@ -147,9 +161,27 @@ class CborFuzzTest {
                 text(out, Damage.any(random, "i8", "u8", "f4", "f8", "s").getBytes(StandardCharsets.US_ASCII), random);
                 out.writeBytes(HexFormat.of()
                         .parseHex(Damage.any(
-                                random, "00", "20", "1bffffffffffffffff", "f93c00", "fa7f800000", "fb3fb999999999999a",
-                                "c24101", "c48221190fa0", "6161", "7f61616162ff", "5f4101ff", "f6", "f7", "f5", "9f01ff",
-                                "bfff", "a163686578643331", "d9d9f701", "62c181", "63eda080")));
+                                random,
+                                "00",
+                                "20",
+                                "1bffffffffffffffff",
+                                "f93c00",
+                                "fa7f800000",
+                                "fb3fb999999999999a",
+                                "c24101",
+                                "c48221190fa0",
+                                "6161",
+                                "7f61616162ff",
+                                "5f4101ff",
+                                "f6",
+                                "f7",
+                                "f5",
+                                "9f01ff",
+                                "bfff",
+                                "a163686578643331",
+                                "d9d9f701",
+                                "62c181",
+                                "63eda080")));
             }
             out.write(0xFF);
             byte[] item = Damage.of(out.toByteArray(), random);

@@ -88,7 +88,12 @@ record PathTable(List<Row> rows) {
             for (int port = 0; port < row.ports.size(); port++) {
                 Port one = row.ports.get(port);
                 text.append(String.format(
-                        Locale.ROOT, " %d:%s 0x%x %s", port, one.format.name(), one.queues, String.join("+", one.next)));
+                        Locale.ROOT,
+                        " %d:%s 0x%x %s",
+                        port,
+                        one.format.name(),
+                        one.queues,
+                        String.join("+", one.next)));
             }
             text.append('\n');
         }

@@ -91,9 +91,13 @@ final class PlanTree {
 
     /** Refuses what would become something else: tags, numbers that no double holds, and half a character. */
     private static void requireExact(String name, Event event) {
-        String line = event.getStartMark().map(mark -> " line " + (mark.getLine() + 1)).orElse("");
-        boolean isTagged = event instanceof ScalarEvent scalar && scalar.getTag().isPresent()
-                || event instanceof CollectionStartEvent collection && collection.getTag().isPresent();
+        String line = event.getStartMark()
+                .map(mark -> " line " + (mark.getLine() + 1))
+                .orElse("");
+        boolean isTagged =
+                event instanceof ScalarEvent scalar && scalar.getTag().isPresent()
+                        || event instanceof CollectionStartEvent collection
+                                && collection.getTag().isPresent();
         if (isTagged) {
             throw new IllegalArgumentException(
                     "plan " + name + line + ": tags (!) are not allowed: put a text into quotes instead");
@@ -101,7 +105,9 @@ final class PlanTree {
         if (event instanceof ScalarEvent scalar && !StrictUtf8.isText(scalar.getValue())) {
             throw new IllegalArgumentException("plan " + name + line + ": a surrogate stands alone");
         }
-        if (event instanceof ScalarEvent scalar && scalar.isPlain() && FRACTION.matcher(scalar.getValue()).matches()) {
+        if (event instanceof ScalarEvent scalar
+                && scalar.isPlain()
+                && FRACTION.matcher(scalar.getValue()).matches()) {
             try {
                 Decimals.floating(scalar.getValue(), Double.BYTES);
             } catch (FormatException e) {

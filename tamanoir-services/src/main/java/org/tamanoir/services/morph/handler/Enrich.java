@@ -45,6 +45,7 @@ final class Enrich implements MessageHandler {
     private static final int LONG_BITS = 64;
     /** Zeros before a number are part of an identifier. */
     private static final Pattern LEADING_ZERO = Pattern.compile("[+-]?0\\d.*");
+
     private static final Pattern TYPE = Pattern.compile("(\\w+)(?:\\((\\d{1,2})\\))?");
 
     private final List<String> keys;

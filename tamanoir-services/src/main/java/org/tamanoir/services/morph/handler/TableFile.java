@@ -99,7 +99,8 @@ final class TableFile {
                 throw new IOException(place(in) + "something stands behind the list: remove it");
             }
         } catch (JacksonException e) {
-            String line = e.getLocation() == null ? "" : "line " + e.getLocation().getLineNr() + ": ";
+            String line =
+                    e.getLocation() == null ? "" : "line " + e.getLocation().getLineNr() + ": ";
             throw new IOException(line + "it is no JSON: " + e.getOriginalMessage(), e);
         }
     }

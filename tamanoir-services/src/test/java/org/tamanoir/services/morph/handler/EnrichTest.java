@@ -212,7 +212,8 @@ class EnrichTest {
     @Test
     void aByteOrderMarkIsPassedOver() throws IOException {
         for (Run run : List.of(
-                enrich("t.csv", "\uFEFF\"hub\",n\r\nA,5\r\n"), enrich("t.json", "\uFEFF[{\"hub\": \"A\", \"n\": 5}]"))) {
+                enrich("t.csv", "\uFEFF\"hub\",n\r\nA,5\r\n"),
+                enrich("t.json", "\uFEFF[{\"hub\": \"A\", \"n\": 5}]"))) {
             run.give(FLIGHT, 1, flight("A"));
             assertThat(run.out).containsExactly("0: id=7 hub=A n=5");
         }

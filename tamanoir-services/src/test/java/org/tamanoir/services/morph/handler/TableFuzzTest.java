@@ -23,9 +23,24 @@ import org.tamanoir.support.Seeds;
 @Tag("once")
 class TableFuzzTest {
     private static final int ROUNDS = 2_000;
-    private static final Pattern CELL = Pattern.compile("(?:\"((?:[^\"]|\"\")*)\"|([^\",\r\n][^,\r\n]*)?)(,|\r\n|\n|\r|\\z)");
+    private static final Pattern CELL =
+            Pattern.compile("(?:\"((?:[^\"]|\"\")*)\"|([^\",\r\n][^,\r\n]*)?)(,|\r\n|\n|\r|\\z)");
     private static final String[] CELLS = {
-        "", "a", "7", "007", "\"\"", "\"a,b\"", "\"a\"\"b\"", "\"a\nb\"", "\"a\r\nb\"", "a\"b", " a ", "é", "😀", "\"", "\"a\"b"
+        "",
+        "a",
+        "7",
+        "007",
+        "\"\"",
+        "\"a,b\"",
+        "\"a\"\"b\"",
+        "\"a\nb\"",
+        "\"a\r\nb\"",
+        "a\"b",
+        " a ",
+        "é",
+        "😀",
+        "\"",
+        "\"a\"b"
     };
     private static final String[] ENDS = {"\n", "\r\n", "\r", "\n\n", "\r\n\r\n"};
 
