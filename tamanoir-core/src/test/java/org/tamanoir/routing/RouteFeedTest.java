@@ -427,7 +427,7 @@ class RouteFeedTest {
             for (int i = 0; i < 400; i++) {
                 Prefix prefix = prefixes.get(random.nextInt(prefixes.size()));
                 Integer gateway = fed.get(prefix);
-                if (random.nextInt(10) < (grows ? 8 : 2)) {
+                if (random.nextInt(10) < (grows ? 8 : 1)) {
                     int next = 1 + random.nextInt(10); // 10 has no next hop
                     feed.replace(prefix, 32, by(next));
                     fed.put(prefix, next);
