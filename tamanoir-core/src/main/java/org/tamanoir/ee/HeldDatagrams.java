@@ -14,7 +14,7 @@ import org.tamanoir.transport.IoLoop;
 
 /**
  * Datagrams that a service holds: copies in a store, each until the service says what becomes of it, or its time is up.
- * Others go on meanwhile.
+ * Others go on meanwhile. They go on in the order in which they are resumed, where that happens one after the other.
  *
  * <p>Thread contract: the service's thread; {@link #drop} also of the thread that gives the service up.
  */
@@ -66,11 +66,18 @@ final class HeldDatagrams {
         return held.size();
     }
 
-    /** Copies a packet that came from there; false where there is no room. */
+    /**
+     * Copies a packet that came from there; false where there is no room. One that goes on already stands behind those
+     * that do so, too, beyond the bounds of what is held: they have left before the next batch is read.
+     */
     boolean keep(Packet packet, Arrival from, Suspended suspended) {
         packet.seal();
         int length = packet.length();
-        if (held.size() == MAX_PACKETS || bytes + length > MAX_BYTES || !store.reserve(length, MAX_CHUNKS)) {
+        boolean isFull = held.size() >= MAX_PACKETS || bytes + length > MAX_BYTES;
+        if (isFull && suspended.endUnlessSaid() == null) {
+            return false;
+        }
+        if (!store.reserve(length, suspended.verdict() == null ? MAX_CHUNKS : Integer.MAX_VALUE)) {
             return false;
         }
         ClassQueues.Waiting copy = new ClassQueues.Waiting(from);
@@ -86,21 +93,50 @@ final class HeldDatagrams {
     /**
      * Goes on with those of which the service has said what becomes of them, or whose time is up.
      *
-     * @return whether there were any: {@link #release} when they have left
+     * @param resumptions the number of the last that was resumed, read before this: any that is resumed meanwhile is left
+     *     for the next time, since one that was looked at before it may have been resumed before it, too
+     * @return whether there were any, or are meanwhile: {@link #release} when they have left
      */
-    boolean serve() {
+    boolean serve(long resumptions) {
         if (held.isEmpty()) {
             return false;
         }
+        goOn(resumptions);
+        boolean isMore = false;
         long nowNs = platform.nanoTime();
         for (int i = 0; i < held.size(); i++) {
             Held each = held.get(i);
-            if (each.suspended.verdict() != null || nowNs - each.suspended.untilNs >= 0) {
+            boolean isLate = nowNs - each.suspended.untilNs >= 0;
+            if (isLate && each.suspended.endUnlessSaid() == null) {
                 held.remove(i--);
                 owner.resumed(each.packet, each.suspended, end(each));
+            } else {
+                isMore |= each.suspended.verdict() != null;
             }
         }
-        return !leaving.isEmpty();
+        return isMore || !leaving.isEmpty();
+    }
+
+    /** Goes on with those that were resumed up to this number, in their order. */
+    private void goOn(long resumptions) {
+        for (int i = first(resumptions); i >= 0; i = first(resumptions)) {
+            Held each = held.remove(i);
+            owner.resumed(each.packet, each.suspended, end(each));
+        }
+    }
+
+    /** Returns where the one is that was resumed first, by this number at the latest; -1 when there is none. */
+    private int first(long resumptions) {
+        int first = -1;
+        long least = resumptions;
+        for (int i = 0; i < held.size(); i++) {
+            long number = held.get(i).suspended.number();
+            if (number > 0 && number <= least) {
+                first = i;
+                least = number;
+            }
+        }
+        return first;
     }
 
     /** Ends the hold of a packet that is not in the list any more; returns what its service has said. */
@@ -117,14 +153,14 @@ final class HeldDatagrams {
      * @param isOwnThread whether such packets can go on: to {@link #release} them is for later
      */
     void drop(DropReason reason, boolean isOwnThread) {
+        held.forEach(each -> each.suspended.endUnlessSaid()); // From now on nothing more is said.
+        if (isOwnThread) {
+            goOn(Long.MAX_VALUE);
+        }
         while (!held.isEmpty()) {
             Held each = held.remove(0);
-            Verdict said = end(each);
-            if (said != null && isOwnThread) {
-                owner.resumed(each.packet, each.suspended, said);
-            } else {
-                owner.drop(each.packet, reason);
-            }
+            end(each);
+            owner.drop(each.packet, reason);
         }
     }
 

@@ -3,6 +3,7 @@ package org.tamanoir.ee;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Framing;
@@ -64,6 +65,8 @@ final class PacketPath implements ServiceThread.Body {
     private @Nullable ParseFault parseFault;
     /** What the service has asked for by {@code hold}, and its verdict has not yet. */
     private @Nullable Suspended asked;
+    /** The number of the last packet that was resumed. */
+    private final AtomicLong resumptions = new AtomicLong();
 
     /** Sees the way of the packet in hand; null of almost all. */
     @Nullable
@@ -516,7 +519,7 @@ final class PacketPath implements ServiceThread.Body {
             throw new IllegalStateException("hold(): takes the packet that process() was given, in process() alone");
         }
         endRun(); // Of the others in a run nobody looks whether they were asked to be held.
-        Suspended suspended = new Suspended(atMost, thread.calls(), context.platform(), thread::wake);
+        Suspended suspended = new Suspended(atMost, thread.calls(), context.platform(), resumptions, thread::wake);
         Suspended before = asked;
         if (before != null && before.calls == suspended.calls && before.endUnlessSaid() != null) {
             suspended.end(); // What was said of the first counts: nothing can be said by another.
@@ -533,8 +536,20 @@ final class PacketPath implements ServiceThread.Body {
         if (suspended == null || returned == Verdict.HELD || suspended.calls + 1 != thread.calls()) {
             return returned;
         }
-        Verdict said = suspended.end();
-        return said == null ? returned : said;
+        Verdict said = suspended.endUnlessSaid();
+        if (said == null) {
+            return returned;
+        }
+        if (reaction != null && (said == Verdict.FORWARD || said == Verdict.REPLY)) {
+            return Verdict.HELD; // Other datagrams may have been resumed before it.
+        }
+        suspended.end();
+        return said;
+    }
+
+    /** Returns how many packets were resumed. */
+    long resumptions() {
+        return resumptions.get();
     }
 
     /** Ends what was asked for, if that is so. */

@@ -1,6 +1,7 @@
 package org.tamanoir.ee;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.platform.Platform;
@@ -30,15 +31,25 @@ final class Suspended implements Suspension {
 
     long farAnswersLeft;
 
+    /** A verdict that counts, and its place among all that were resumed of an instance, from 1 on. */
+    private record Said(Verdict verdict, long number) {}
+
+    /** Nothing can be said any more. */
+    private static final Said OVER = new Said(Verdict.HELD, 0);
+
     private final Platform platform;
+    private final AtomicLong resumptions;
     /**
-     * What the service has said, {@link Verdict#HELD} = nothing can be said any more; until then what wakes the service's
-     * thread. One place for both, so that a suspension that is decided, which others may keep, keeps no instance.
+     * What the service has {@link Said}; until then what wakes the service's thread. One place for both, so that a
+     * suspension that is decided, which others may keep, keeps no instance.
      */
     private final AtomicReference<Object> state;
 
-    /** @param wake runs on the thread that resumes, once */
-    Suspended(Duration atMost, long calls, Platform platform, Runnable wake) {
+    /**
+     * @param resumptions the number of the last that was resumed of the instance
+     * @param wake runs on the thread that resumes, once
+     */
+    Suspended(Duration atMost, long calls, Platform platform, AtomicLong resumptions, Runnable wake) {
         if (atMost.isNegative() || atMost.isZero() || atMost.compareTo(MAX) > 0) {
             throw new IllegalArgumentException("hold for " + atMost + ": must be more than 0 and at most " + MAX);
         }
@@ -46,6 +57,7 @@ final class Suspended implements Suspension {
         this.untilNs = platform.nanoTime() + atMost.toNanos();
         this.calls = calls;
         this.platform = platform;
+        this.resumptions = resumptions;
         this.state = new AtomicReference<>(wake);
     }
 
@@ -59,7 +71,7 @@ final class Suspended implements Suspension {
         }
         if (platform.nanoTime() - untilNs < 0
                 && state.get() instanceof Runnable wake
-                && state.compareAndSet(wake, verdict)) {
+                && state.compareAndSet(wake, new Said(verdict, resumptions.incrementAndGet()))) {
             wake.run();
             return true;
         }
@@ -72,22 +84,27 @@ final class Suspended implements Suspension {
         return verdict(state.get());
     }
 
+    /** Returns its place among those that were resumed of its instance, as {@link HeldDatagrams#serve} needs it; 0 = none. */
+    long number() {
+        return state.get() instanceof Said said ? said.number : 0;
+    }
+
     /**
      * Ends it: what the service says from now on comes too late. Returns what it has said, which counts, since {@link
      * #resume} has told it so; or null.
      */
     @Nullable
     Verdict end() {
-        return verdict(state.getAndSet(Verdict.HELD));
+        return verdict(state.getAndSet(OVER));
     }
 
     /** As {@link #end}, but what the service has said stays, for {@link #end} to return. */
     @Nullable
     Verdict endUnlessSaid() {
-        return verdict(state.getAndUpdate(now -> now instanceof Verdict ? now : Verdict.HELD));
+        return verdict(state.getAndUpdate(now -> now instanceof Said ? now : OVER));
     }
 
     private static @Nullable Verdict verdict(@Nullable Object state) {
-        return state instanceof Verdict said && said != Verdict.HELD ? said : null;
+        return state instanceof Said said && said != OVER ? said.verdict : null;
     }
 }

@@ -132,7 +132,7 @@ final class UdpService
                 worked |= readInbox();
                 path.refresh();
                 worked |= gate.serve();
-                if (holding.serve()) {
+                if (holding.serve(path.resumptions())) {
                     nextHops.flush();
                     holding.release();
                     worked = true;
@@ -411,15 +411,14 @@ final class UdpService
 
     @Override
     public void suspend(Packet packet, Suspended suspended) {
-        if (holding.keep(packet, arrival, suspended)) {
+        Verdict said = suspended.verdict();
+        if (said != null && holding.count() == 0) {
+            suspended.end();
+            path.goOn(said, suspended); // There is none that was resumed before it.
+        } else if (holding.keep(packet, arrival, suspended)) {
             inHand.setAside();
-            return;
-        }
-        Verdict said = suspended.end();
-        if (said == null) {
-            path.drop(DropReason.HOLD_FULL, packet);
         } else {
-            path.goOn(said, suspended);
+            path.drop(suspended.end() == null ? DropReason.HOLD_FULL : DropReason.NO_MEMORY, packet);
         }
     }
 

@@ -113,7 +113,8 @@ public abstract class Service extends Thread {
      * Puts the packet in hand aside; {@link #process} then returns {@link Verdict#HELD}, and other packets go on. It is
      * kept as it is then, and goes on where it would have gone, by what {@link Suspension#resume} says. On a TCP stream
      * those behind it wait, and so do timers and tasks of the service: another thread resumes it. Over UDP at most 64
-     * packets and 4 MiB of an instance are held; one more is dropped, {@code HOLD_FULL}.
+     * packets and 4 MiB of an instance are held; one more is dropped, {@code HOLD_FULL}. They leave in the order in which
+     * they are resumed.
      *
      * @param packet that {@link #process} was given
      * @param atMost for how long, at most 10 minutes; then it is dropped, {@code HOLD_EXPIRED}

@@ -3,7 +3,8 @@ package org.tamanoir.service;
 /** A packet that a service has put aside by {@link Service#hold}. */
 public interface Suspension {
     /**
-     * Has the packet go on: soon, and on the service's thread. Any thread.
+     * Has the packet go on: soon, and on the service's thread; behind those of the instance that were resumed before it. Any
+     * thread.
      *
      * @param verdict {@link Verdict#FORWARD}, {@link Verdict#REPLY}, {@link Verdict#DROP} or {@link Verdict#CONSUME}
      * @return true when this verdict decides what becomes of the packet; false when that was decided before: something was

@@ -27,6 +27,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
@@ -476,6 +477,81 @@ class HoldTest {
         public Verdict process(Packet packet) {
             assertThat(hold(packet, LONG).resume(Verdict.FORWARD)).isTrue();
             return Verdict.HELD;
+        }
+    }
+
+    /** Holds packets; the last one is in {@code process} until the test lets go. */
+    private final class Busy extends Service {
+        private final int last;
+        private final CountDownLatch goOn;
+        private final Verdict returned;
+
+        Busy(int last, CountDownLatch goOn, Verdict returned) {
+            this.last = last;
+            this.goOn = goOn;
+            this.returned = returned;
+        }
+
+        @Override
+        public Verdict process(Packet packet) throws InterruptedException {
+            held.add(hold(packet, LONG));
+            if (TestSink.number(packet) < last) {
+                return Verdict.HELD;
+            }
+            goOn.await();
+            return returned;
+        }
+    }
+
+    /** The last of them is resumed before {@code process} has returned, and may return what it likes. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Verdict.class,
+            names = {"HELD", "FORWARD", "REPLY", "DROP"})
+    void datagramsLeaveInTheOrderInWhichAThreadHasResumedThem(Verdict returned) throws Exception {
+        CountDownLatch goOn = new CountDownLatch(1);
+        int[] order = {3, 1, 4, 0, 5, 2};
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(false, () -> new Busy(order.length - 1, goOn, returned))) {
+            List<byte[]> packets = new ArrayList<>();
+            List<Suspension> suspensions = new ArrayList<>();
+            for (int i = 0; i < order.length; i++) {
+                packets.add(packet(receiver, i));
+                sender.send(node.udp(), packets.get(i));
+                suspensions.add(next());
+            }
+            for (int each : order) {
+                assertThat(suspensions.get(each).resume(Verdict.FORWARD)).isTrue();
+            }
+            goOn.countDown();
+            for (int each : order) {
+                assertThat(receiver.next()).isEqualTo(packets.get(each));
+            }
+            assertThat(node.balanced(order.length).packetsOut()).isEqualTo(order.length);
+        }
+    }
+
+    @Test
+    void whatIsResumedStandsBehindOthersThoughTheStoreIsFull() throws Exception {
+        CountDownLatch goOn = new CountDownLatch(1);
+        int count = HeldDatagrams.MAX_PACKETS + 1;
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(false, () -> new Busy(count - 1, goOn, Verdict.HELD))) {
+            List<byte[]> packets = new ArrayList<>();
+            List<Suspension> suspensions = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                packets.add(packet(receiver, i));
+                sender.send(node.udp(), packets.get(i));
+                suspensions.add(next());
+            }
+            suspensions.forEach(each -> assertThat(each.resume(Verdict.FORWARD)).isTrue());
+            goOn.countDown();
+            for (byte[] each : packets) {
+                assertThat(receiver.next()).isEqualTo(each);
+            }
+            assertThat(node.balanced(count).packetsOut()).isEqualTo(count);
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -80,7 +81,7 @@ class UdpReactionTest {
                     DefinedControl.NONE,
                     new Dispatch(false, true, 1024)),
             new Source());
-    private final Suspended held = new Suspended(Duration.ofSeconds(1), 0, Platform.SYSTEM, () -> {});
+    private final Suspended held = new Suspended(Duration.ofSeconds(1), 0, Platform.SYSTEM, new AtomicLong(), () -> {});
 
     @BeforeEach
     void aDatagramIsHeldAfterASmallReaction() {

@@ -420,6 +420,13 @@ final class Schedule {
         if (times > 1 && !isAnswer) {
             fault("at " + where + ": " + content + " came " + times + " times");
         }
+        SimHolds.Place resumed = content.stream() < 100 ? null : holds.place(content);
+        if (resumed != null) {
+            Integer before = last.put(content.stream() + " of instance " + resumed.instance(), resumed.place());
+            if (before != null && before >= resumed.place()) {
+                fault("at " + where + ": " + content + " was resumed before one that it came behind");
+            }
+        }
         // Datagrams go past one that is held, and packets of a stream do not.
         boolean mayBeLate = content.stream() >= 100 && content.action() == Content.Action.HOLD;
         if (!isAnswer && !mayBeLate) {

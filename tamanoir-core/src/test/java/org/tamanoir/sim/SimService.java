@@ -82,7 +82,7 @@ final class SimService extends Service {
                 simulation.sleep((100 - content.argument()) * 1_000L, false);
                 yield Verdict.FORWARD;
             }
-            case HOLD -> holds.hold(content, atMost -> hold(packet, atMost));
+            case HOLD -> holds.hold(this, content, atMost -> hold(packet, atMost));
             case THROW -> throw new IllegalStateException("as told");
             case STUCK -> {
                 boolean obeys = (content.argument() & 1) == 0;
