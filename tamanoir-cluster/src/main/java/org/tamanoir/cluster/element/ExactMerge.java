@@ -24,7 +24,9 @@ import org.tamanoir.anep.Anep;
  * <p>A packet more than {@value #PROOF} rounds ahead says nothing about those before it until a second one of its path is
  * there, and one more than {@value #WINDOW} ahead has no deadline begin until then, so that a single packet that was damaged
  * does not move the order. A packet of the first round of a start, which says so, needs no second one. So it is at first, when
- * the order has no beginning yet: rounds are counted from 0 then.
+ * the order has no beginning yet: rounds are counted from 0 then. Where the next packet of the path is none of those behind
+ * it, up to {@value #MAX_STRAYS} such packets are given up as late: paths keep their order, so that they are none of the
+ * stream's, and do not stand there until another damaged one comes.
  *
  * <p>Pure: time is given, packets are numbers of the caller's. Thread contract: one thread. Allocates nothing for a
  * packet; a packet costs one step, and its queue's length where its path was reordered.
@@ -35,6 +37,9 @@ final class ExactMerge {
 
     /** Rounds before a packet that it proves lost on its path by itself. */
     static final int PROOF = 1_024;
+
+    /** Packets far ahead that are given up when their path goes on elsewhere; more of them are a stream's. */
+    private static final int MAX_STRAYS = 2;
 
     /** Deadlines in a row that a path may miss. */
     static final int PATIENCE = 3;
@@ -135,6 +140,7 @@ final class ExactMerge {
             output.drop(packet, Ending.MARKER);
             return;
         }
+        giveUpStrays(path, round);
         while (sizes[path] == depth && !isLate(path, round)) {
             overflows++;
             goOn();
@@ -150,6 +156,34 @@ final class ExactMerge {
             output.drop(packet, Ending.LATE);
         }
         advance(nowNs, false);
+    }
+
+    /** Drops what waits of a path alone, or with one more, far ahead, if the packet that comes next of the path is elsewhere. */
+    private void giveUpStrays(int path, long next) {
+        while (sizes[path] > 0 && isStray(path, sizes[path] - 1, next)) {
+            int first = sizes[path] - 1;
+            while (first > 0 && roundAt(path, first) - roundAt(path, first - 1) <= PROOF) {
+                if (sizes[path] - --first > MAX_STRAYS || !isStray(path, first, next)) {
+                    return;
+                }
+            }
+            while (sizes[path] > first) {
+                held--;
+                output.drop(packets[path][slot(path, --sizes[path])], Ending.LATE);
+            }
+        }
+    }
+
+    private long roundAt(int path, int place) {
+        return rounds[path][slot(path, place)];
+    }
+
+    /** Returns whether a packet that waits would be far out of its path's order, where this round is the one behind it. */
+    private boolean isStray(int path, int place, long next) {
+        long its = roundAt(path, place);
+        boolean isPassed = its - round > PROOF && its - next > PROOF;
+        boolean isLeft = its - round > WINDOW && next - its > WINDOW;
+        return (isPassed || isLeft) && (flags[path][slot(path, place)] & Anep.ROUND_FIRST) == 0;
     }
 
     private void drop(int path, long round, int flags, int packet) {

@@ -79,6 +79,8 @@ final class ExactJudge {
     private int run;
     private long open;
     private final List<TreeMap<Integer, Seen>> seen = new ArrayList<>();
+    private boolean drains;
+    private @Nullable Item offered;
     private @Nullable Item lastEmitted;
     private @Nullable Item newest;
     /** Before the item that came last. */
@@ -141,6 +143,7 @@ final class ExactJudge {
     void begins() {
         run++;
         open = 0;
+        drains = false;
         seen.clear();
         for (int path = 0; path < paths; path++) {
             seen.add(new TreeMap<>());
@@ -152,6 +155,10 @@ final class ExactJudge {
     void offered(Item item) {
         open++;
         item.open++;
+        offered = item;
+        if (item.isStray()) {
+            return;
+        }
         newestBefore = newest;
         if (newest == null || isBefore(newest, item)) {
             newest = item;
@@ -185,6 +192,12 @@ final class ExactJudge {
 
     void emitted(Item item) {
         ended(item);
+        if (item.isStray()) {
+            if (!drains) {
+                fault(item + " left, and was damaged");
+            }
+            return;
+        }
         if (!item.isPacket) {
             fault(item + " left, and is a marker");
         }
@@ -197,13 +210,34 @@ final class ExactJudge {
 
     void dropped(Item item, boolean isMarker) {
         ended(item);
-        if (isMarker) {
+        if (item.isStray()) {
+            return;
+        }
+        Item last = offered;
+        if (!isMarker && last != null && last != item) {
+            givenUp(item, last);
+        } else if (isMarker) {
             if (item.isPacket) {
                 fault(item + " counts as a marker");
             }
             item.doneIn = run;
         } else if (!hasLater(item) && item.doneIn != run && item.open == 0) {
             fault(item + " is late, and nothing later has come");
+        }
+    }
+
+    /** What waits ends as late when its path goes on elsewhere; it counts as if it had not come. */
+    private void givenUp(Item item, Item because) {
+        if (because.path != item.path || !because.isStray() && because.start == item.start) {
+            fault(item + " was given up, and " + because + " came");
+        }
+        Seen its = seen.get(item.path).get(item.start);
+        if (its != null) {
+            its.came.clear(item.place);
+            its.afterwards.clear(item.place);
+            if (its.came.isEmpty()) {
+                seen.get(item.path).remove(item.start);
+            }
         }
     }
 
@@ -219,6 +253,11 @@ final class ExactJudge {
         if (--item.open < 0) {
             fault(item + " ended more often than it came");
         }
+    }
+
+    /** Nothing comes any more: what waits leaves, damaged or not. */
+    void drains() {
+        drains = true;
     }
 
     void ends(long held, long gaps) {

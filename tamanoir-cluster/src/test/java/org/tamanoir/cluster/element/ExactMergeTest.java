@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.cluster.element.ExactMerge.Ending;
 import org.tamanoir.support.Seeds;
@@ -410,7 +411,7 @@ class ExactMergeTest {
         trial.offer(0, 3).offer(1, 3);
 
         assertThat(trial.emitted).containsExactly(0, 1, 3, 5, 6, 7);
-        assertThat(trial.drops).isEmpty();
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 2));
         assertThat(trial.merge.gaps()).isZero();
     }
 
@@ -422,7 +423,7 @@ class ExactMergeTest {
         trial.offer(0, 2, 3).offer(1, 2, 3);
 
         assertThat(trial.emitted).containsExactly(0, 1, 4, 6, 5, 7);
-        assertThat(trial.drops).isEmpty();
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 2));
     }
 
     @Test
@@ -447,7 +448,7 @@ class ExactMergeTest {
         trial.first(0, real).first(1, real).offer(0, real + 1).offer(1, real + 1);
 
         assertThat(trial.emitted).containsExactly(1, 2, 3, 4);
-        assertThat(trial.drops).isEmpty();
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 1));
         assertThat(trial.merge.restarts() + trial.merge.timeouts() + trial.merge.gaps())
                 .isZero();
     }
@@ -476,6 +477,78 @@ class ExactMergeTest {
         assertThat(trial.merge.restarts()).isZero();
     }
 
+    /** As damaged ones do, however long apart: their path goes on between them. */
+    @ParameterizedTest
+    @ValueSource(longs = {2_000, 60_000, 1L << 40, 1L << 60})
+    void strayPacketsOfAPathEndNothingHoweverManyThereAre(long ahead) {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
+        List<Integer> strays = new ArrayList<>();
+        for (long round = 2; round < 100; round++) {
+            if (round % 7 == 0) {
+                strays.add(trial.next);
+                trial.offer(1, round + ahead);
+            }
+            trial.offer(0, round).offer(1, round).passAll(5);
+        }
+
+        assertThat(trial.emitted).hasSize(2 * 99).isSorted().doesNotContainAnyElementsOf(strays);
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, strays.size()));
+        assertThat(trial.merge.timeouts() + trial.merge.gaps() + trial.merge.restarts())
+                .isZero();
+    }
+
+    /** Nothing tells them from a start whose first round was lost, until their path goes on. */
+    @Test
+    void twoStrayPacketsInARowEndTheWaitForTheirPathUntilItsNextPacket() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
+        trial.offer(1, 1L << 40, (1L << 40) + 1).offer(0, 2, 3);
+        assertThat(trial.emitted).as("2 and 3 of path 0").containsExactly(0, 1, 4, 5);
+
+        trial.offer(1, 2, 3);
+        assertThat(trial.drops).as("these two, and the strays").containsExactly(Map.entry(Ending.LATE, 2 + 2));
+        for (long round = 4; round < 10; round++) {
+            trial.offer(0, round).passAll(1).offer(1, round);
+        }
+
+        assertThat(trial.emitted).hasSize(4 + 2 * 6);
+        assertThat(trial.merge.restarts()).isZero();
+    }
+
+    @Test
+    void twoStrayPacketsInARowThatAreFarFromEachOtherEndNothing() {
+        Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
+        trial.offer(1, 1L << 60, 1L << 40, 1L << 61).passAll(20);
+        assertThat(trial.merge.dueNs()).as("nothing waits for time").isEqualTo(ExactMerge.NEVER);
+
+        trial.offer(0, 2).offer(1, 2);
+
+        assertThat(trial.emitted).containsExactly(0, 1, 5, 6);
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 3));
+    }
+
+    /** As one of a start before that the network has sent a second time, or to another path's socket. */
+    @Test
+    void aPacketThatComesBehindALaterStartGivesUpNoStream() {
+        long after = Beginning.at(1_800_000_000_000L);
+        Trial trial = new Trial(2, DEPTH).offer(0, 1);
+        trial.offer(0, after + 1, after + 2, after + 3).offer(0, 2);
+
+        trial.offer(1, 1, 2).passAll();
+
+        assertThat(trial.emitted).containsExactly(0, 5, 4, 6, 1, 2, 3);
+    }
+
+    @Test
+    void aPacketThatComesBehindTheFirstOfALaterStartGivesNothingUp() {
+        long after = Beginning.at(1_800_000_000_000L);
+        Trial trial = new Trial(2, DEPTH).offer(0, 1);
+        trial.first(0, after).offer(0, after + 1).offer(0, 2);
+
+        trial.offer(1, 1, 2).passAll();
+
+        assertThat(trial.emitted).containsExactly(0, 4, 3, 5, 1, 2);
+    }
+
     @Test
     void aRoundFarAheadLeavesRoomInTheSmallestQueue() {
         Trial trial = new Trial(2, 2).offer(0, 1).offer(1, 1).offer(0, 1L << 62);
@@ -483,7 +556,7 @@ class ExactMergeTest {
         trial.offer(0, 2).offer(1, 2).offer(0, 3).offer(1, 3);
 
         assertThat(trial.emitted).containsExactly(0, 1, 3, 4, 5, 6);
-        assertThat(trial.drops).isEmpty();
+        assertThat(trial.drops).containsExactly(Map.entry(Ending.LATE, 1));
     }
 
     @Test

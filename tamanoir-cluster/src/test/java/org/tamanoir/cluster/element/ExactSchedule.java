@@ -10,8 +10,9 @@ import org.tamanoir.anep.Anep;
 
 /**
  * What a seed brings about: a stream that distributors spray over one to five units and an aggregator puts in order, in
- * virtual time, while packets are lost, doubled and reordered, and any party stands still, for longer than any window too,
- * dies, or starts anew; then a calm in which nothing may be lost. {@link ExactJudge} says what is wrong.
+ * virtual time, while packets are lost, doubled, reordered and damaged, and any party stands still, for longer than any
+ * window too, dies, or starts anew; then a calm in which nothing may be lost, though damaged packets come in between.
+ * {@link ExactJudge} says what is wrong.
  */
 final class ExactSchedule {
     /** An item on its way: a packet or a marker. */
@@ -48,6 +49,15 @@ final class ExactSchedule {
             this.beginsStay = beginsStay;
         }
 
+        /** Makes a packet of no distributor: its round is far above all of theirs, and from those of others like it. */
+        static Item stray(int path, int number) {
+            return new Item(STRAY, number, path, 0, (1L << 62) + ((long) number << 32), 0, true, false);
+        }
+
+        boolean isStray() {
+            return start == STRAY;
+        }
+
         boolean isAnnouncement() {
             return (flags & Anep.ROUND_PATH_BEGINS) != 0;
         }
@@ -58,6 +68,7 @@ final class ExactSchedule {
         }
     }
 
+    private static final int STRAY = -1;
     private static final int STEPS = 120;
     private static final long STEP_NS = 1_000;
     private static final long DEADLINE_NS = 10 * STEP_NS;
@@ -75,6 +86,9 @@ final class ExactSchedule {
     private final double loss;
     private final double doubled;
     private final double swapped;
+    /** Of packets that come, how many have a damaged one come before them. */
+    private final double damaged;
+
     private final Unit[] units;
     private final int[] speeds;
     private final List<Distributor> distributors = new ArrayList<>();
@@ -89,6 +103,7 @@ final class ExactSchedule {
 
     private long nowNs;
     private boolean isCalm;
+    private int strays;
 
     ExactSchedule(long seed) {
         this.seed = seed;
@@ -99,6 +114,7 @@ final class ExactSchedule {
         loss = new double[] {0, 0, 0.02, 0.3}[random.nextInt(4)];
         doubled = new double[] {0, 0, 0.02, 0.2}[random.nextInt(4)];
         swapped = new double[] {0, 0, 0, 0.1}[random.nextInt(4)];
+        damaged = new double[] {0, 0, 0.02, 0.1}[random.nextInt(4)];
         judge = new ExactJudge(paths);
         units = new Unit[paths];
         speeds = random.ints(paths, 1, 8).toArray();
@@ -346,11 +362,18 @@ final class ExactSchedule {
                 return;
             }
             for (Item item = socket.poll(); item != null; item = socket.poll()) {
-                judge.offered(item);
-                offered.add(item);
-                merge.offer(item.path, item.round, item.flags, offered.size() - 1, nowNs);
+                if (random.nextDouble() < damaged) {
+                    take(Item.stray(item.path, strays++));
+                }
+                take(item);
             }
             merge.expire(nowNs);
+        }
+
+        private void take(Item item) {
+            judge.offered(item);
+            offered.add(item);
+            merge.offer(item.path, item.round, item.flags, offered.size() - 1, nowNs);
         }
 
         void goOn() {
@@ -360,6 +383,7 @@ final class ExactSchedule {
 
         void end() {
             goOn();
+            judge.drains();
             merge.drain();
             judge.ends(merge.held(), merge.gaps());
         }
