@@ -5,12 +5,12 @@ import static org.tamanoir.ee.TestServices.number;
 import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.support.Waiting.eventually;
 
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,14 +38,25 @@ class LimitTest extends TcpNodeTesting {
     private static final int PACKETS = 3;
     private static final Duration COST = Duration.ofMillis(8);
 
-    /** Of which all packets' cost is 48 seconds' worth: more than a clock is moved until it is noticed. */
-    private static final double PROCESSORS = 0.0005;
+    /**
+     * Of which a packet's cost is 80 seconds' worth: more than a clock is moved until the packet is processed, and then until
+     * the watchdog has looked, 25 seconds each at most. A pause is of 10 seconds, however much was used.
+     */
+    private static final double PROCESSORS = 0.0001;
+
+    /** Of which a packet's cost is 105 seconds' worth. */
+    private static final long BYTES_PER_SECOND = 5_000;
+
+    private static final int PACKET_BYTES = 1 << 19; // Less than what is tolerated in a pause.
 
     /** Packets of another service, which goes on while the limited one pauses. */
     private static final int OTHERS = 20;
 
     /** Stands while a service pauses, so that its pause ends when the test says so. */
     private final MovableClock clock = new MovableClock();
+
+    /** Packets that the limited service has been given. */
+    private final AtomicInteger given = new AtomicInteger();
 
     @BeforeEach
     void threadsAreCounted() {
@@ -57,10 +68,11 @@ class LimitTest extends TcpNodeTesting {
     }
 
     /** Uses so much processor time for each packet. */
-    private static Supplier<Service> burning(Duration time) {
+    private Supplier<Service> burning(Duration time) {
         return () -> new Service() {
             @Override
             public Verdict process(Packet packet) {
+                given.incrementAndGet();
                 long endNs = THREADS.getCurrentThreadCpuTime() + time.toNanos();
                 while (THREADS.getCurrentThreadCpuTime() < endNs) {
                     Thread.onSpinWait();
@@ -93,7 +105,7 @@ class LimitTest extends TcpNodeTesting {
     /** To what rate it is held so, SharesTest shows. */
     @Test
     void aServiceThatAllocatesMuchPauses() throws Exception {
-        ServiceHealth life = new ServiceHealth(0, 100_000);
+        ServiceHealth life = new ServiceHealth(0, BYTES_PER_SECOND);
         assertPauses(
                 life,
                 () -> new Service() {
@@ -101,12 +113,13 @@ class LimitTest extends TcpNodeTesting {
 
                     @Override
                     public Verdict process(Packet packet) {
-                        last = new byte[1 << 19]; // Less than what is tolerated in a pause.
+                        given.incrementAndGet();
+                        last = new byte[PACKET_BYTES];
                         return last.length > 0 ? Verdict.FORWARD : Verdict.DROP;
                     }
                 },
                 incident -> {});
-        assertThat(life.allocatedBytes()).isGreaterThanOrEqualTo((long) PACKETS << 19);
+        assertThat(life.allocatedBytes()).isGreaterThanOrEqualTo((long) PACKETS * PACKET_BYTES);
     }
 
     /** The next packet of the limited service waits until its clock goes on, while packets of another one do not. */
@@ -123,7 +136,8 @@ class LimitTest extends TcpNodeTesting {
             for (int i = 0; i < PACKETS; i++) {
                 sender.send(packets("greedy"), number(i));
                 sender.flush();
-                hurryUntilThereAre(sink, i + 1);
+                hurryUntilGiven(i + 1);
+                sink.await(i + 1);
             }
             clock.hurryUntil(life::isPaused);
             sender.send(packets("greedy"), number(PACKETS));
@@ -134,7 +148,8 @@ class LimitTest extends TcpNodeTesting {
                 sink.await(PACKETS + i + 1);
             }
             assertThat(sink.numbers()).hasSize(PACKETS + OTHERS).doesNotContain(PACKETS);
-            hurryUntilThereAre(sink, PACKETS + OTHERS + 1);
+            hurryUntilGiven(PACKETS + 1);
+            sink.await(PACKETS + OTHERS + 1);
             assertThat(sink.numbers()).contains(PACKETS);
             other.finish();
         }
@@ -143,9 +158,12 @@ class LimitTest extends TcpNodeTesting {
         assertThat(life.quarantines()).isZero();
     }
 
-    /** The watchdog may look after any packet, so that a pause comes before each. */
-    private void hurryUntilThereAre(TestSink sink, int packets) {
-        clock.hurryUntil(() -> sink.packets().size() >= packets);
+    /**
+     * Lets time pass until the limited service is given a packet: the watchdog may look after any, so that a pause comes
+     * before each. From then on the clock stands, however long the packet takes, so that none of what it costs is paid.
+     */
+    private void hurryUntilGiven(int packets) {
+        clock.hurryUntil(() -> given.get() >= packets);
     }
 
     /**
@@ -165,7 +183,8 @@ class LimitTest extends TcpNodeTesting {
             node.services.add(forwarding());
             for (int i = 0; i < PACKETS; i++) {
                 far.send(node.udp(), datagram(far, "greedy", i));
-                assertThat(hurryToNext(far)).isEqualTo(i);
+                hurryUntilGiven(i + 1);
+                assertThat(stream(far.next())).isEqualTo(i);
             }
             clock.hurryUntil(life::isPaused);
             far.send(node.udp(), datagram(far, "greedy", PACKETS));
@@ -174,16 +193,11 @@ class LimitTest extends TcpNodeTesting {
                 assertThat(stream(far.next())).isEqualTo(100 + i);
             }
             assertThat(life.isPaused()).isTrue();
-            assertThat(hurryToNext(far)).isEqualTo(PACKETS);
+            hurryUntilGiven(PACKETS + 1);
+            assertThat(stream(far.next())).isEqualTo(PACKETS);
             assertThat(life.processorNs()).isGreaterThanOrEqualTo(PACKETS * COST.toNanos());
             assertThat(life.quarantines()).isZero();
         }
-    }
-
-    /** Returns the stream of the next datagram, which may come behind a pause. */
-    private int hurryToNext(UdpFarEnd far) throws IOException {
-        clock.hurryUntil(() -> !far.isQuiet());
-        return stream(far.next());
     }
 
     private static byte[] datagram(UdpFarEnd far, String service, int stream) {
