@@ -89,7 +89,7 @@ final class PlainBed implements AutoCloseable {
     void begin(PlainConfig config) throws Exception {
         plain = net.namespaces().in(net.router(), () -> KernelBridge.plain(config));
         ExecutionEnvironment environment = new ExecutionEnvironment(
-                TransitNode.config(1 << 20, TransportKind.NATIVE), new RoutingTable(), services);
+                TransitNode.patient(1 << 20, TransportKind.NATIVE), new RoutingTable(), services);
         started = environment;
         environment.plain(plain);
         net.namespaces().in(net.router(), () -> {

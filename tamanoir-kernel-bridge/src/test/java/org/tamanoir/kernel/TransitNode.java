@@ -56,6 +56,16 @@ final class TransitNode implements AutoCloseable {
     }
 
     static EeConfig config(int inboxBytes, TransportKind kind) {
+        return config(inboxBytes, kind, Duration.ofSeconds(2), Duration.ofSeconds(20), Duration.ofSeconds(2));
+    }
+
+    /** As {@link #config}, but ends no stream because a test, or who it connects to, is slow. */
+    static EeConfig patient(int inboxBytes, TransportKind kind) {
+        return config(inboxBytes, kind, PATIENCE, PATIENCE, PATIENCE);
+    }
+
+    private static EeConfig config(
+            int inboxBytes, TransportKind kind, Duration connect, Duration stall, Duration linger) {
         List<InetSocketAddress> any = List.of(at("0.0.0.0", PORT), at("::", PORT));
         return new EeConfig(
                 kind == TransportKind.NATIVE ? List.of(at("::", PORT)) : List.of(at("0.0.0.0", PORT)),
@@ -67,9 +77,9 @@ final class TransitNode implements AutoCloseable {
                 32,
                 inboxBytes,
                 Duration.ofSeconds(5),
-                Duration.ofSeconds(2),
-                Duration.ofSeconds(20),
-                Duration.ofSeconds(2));
+                connect,
+                stall,
+                linger);
     }
 
     /** Skips tests where the host lacks what they need. */
