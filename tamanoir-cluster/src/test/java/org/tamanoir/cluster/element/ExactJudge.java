@@ -11,7 +11,7 @@ import org.tamanoir.cluster.element.ExactSchedule.Item;
 
 /**
  * Judges what an aggregator did by what distributors placed, in which order, and what came: it knows starts and the order of
- * placing, and neither rounds nor windows.
+ * placing, and of rounds and windows no more than how far apart packets of a path may be.
  */
 final class ExactJudge {
     /** What came of one path and start in one run of the aggregator, by the places of its items. */
@@ -22,7 +22,7 @@ final class ExactJudge {
         /** What came when a later start had shown itself on the path. */
         final BitSet afterwards = new BitSet();
         /** Of what came, that which came first. */
-        final int first;
+        int first;
 
         Seen(BitSet stays, int first) {
             this.stays = stays;
@@ -226,9 +226,13 @@ final class ExactJudge {
         }
     }
 
-    /** What waits ends as late when its path goes on elsewhere; it counts as if it had not come. */
+    /**
+     * What waits ends as late when its path goes on elsewhere: with a damaged packet, another start, or so far behind that
+     * all of its rounds between were lost. It counts as if it had not come.
+     */
     private void givenUp(Item item, Item because) {
-        if (because.path != item.path || !because.isStray() && because.start == item.start) {
+        boolean isElsewhere = because.isStray() || because.start != item.start;
+        if (because.path != item.path || !isElsewhere && because.round - item.round <= ExactMerge.WINDOW) {
             fault(item + " was given up, and " + because + " came");
         }
         Seen its = seen.get(item.path).get(item.start);
@@ -237,6 +241,8 @@ final class ExactJudge {
             its.afterwards.clear(item.place);
             if (its.came.isEmpty()) {
                 seen.get(item.path).remove(item.start);
+            } else if (item.place == its.first) {
+                its.first = its.came.nextSetBit(0);
             }
         }
     }

@@ -261,11 +261,17 @@ final class ExactSchedule {
                 heard = judge.newestRound();
             } // Else units have nothing yet of what the one before has sent.
             if (hasRing && heard > first) {
+                if (Beginning.above(heard, itsClockMs) <= judge.newestRound()) {
+                    heard = judge.newestRound(); // Else the later start may be the lower one: nobody can tell then.
+                }
                 rounds.beginAnew(Beginning.above(heard, itsClockMs));
             }
             if (start > 0 && random.nextBoolean()) {
                 distributor.waiting = 0; // It was killed; else it stands still and may go on.
                 distributor.isPaused = true;
+            }
+            if (start > 0 && distributor.items == 0) {
+                distributor.waiting = 0; // Nobody has heard of it, and so this start may be below it.
             }
             distributors.add(this);
         }
