@@ -247,7 +247,8 @@ public class PathBenchmark {
                     new Connections<>((address, isTls) -> collector),
                     (packet, departure) -> {},
                     null,
-                    hop -> false);
+                    hop -> false,
+                    null);
             path = new PacketPath(environment.context, thread, memory, nextHops, this, this, this);
             service.attach(thread); // As start() does, which would begin a thread.
         }

@@ -120,6 +120,7 @@ final class UdpReception implements Runnable, Peer {
         int start = target.position();
         target.put(start, answer.buffer(), answer.offset(), answer.length());
         target.position(start + answer.length());
+        sender.from(batch.ownHigh(message), batch.ownLow(message), batch.ownDevice(message));
         sender.add(target, start, answer.length(), addressHigh(), addressLow(), port());
     }
 

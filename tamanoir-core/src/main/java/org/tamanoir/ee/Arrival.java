@@ -13,7 +13,8 @@ import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSocket;
 
 /**
- * Where a datagram came from, and through which socket; of one that came up from a level also where it was sent.
+ * Where a datagram came from, and through which socket; of one that came up from a level, or through a socket on the
+ * wildcard address, also where it was sent.
  *
  * <p>Thread contract: one thread at a time.
  */
@@ -68,6 +69,17 @@ final class Arrival {
                 toHigh = batch.destinationHigh(message);
                 toLow = batch.destinationLow(message);
             }
+        }
+        if (batch.tellsOwn() && !isInTransit()) {
+            setOwn(batch.ownHigh(message), batch.ownLow(message), batch.ownDevice(message));
+        }
+    }
+
+    private void setOwn(long high, long low, int device) {
+        if ((high | low | device) != 0) {
+            toHigh = high;
+            toLow = low;
+            ascent = UpcallMetadata.own(ascent, device);
         }
     }
 
@@ -135,6 +147,20 @@ final class Arrival {
     /** Returns what is to be remembered of how the packet came up, as in {@link UpcallMetadata}; 0 = nothing. */
     long ascent() {
         return ascent;
+    }
+
+    /** Returns the upper 64 bits of the address of this host that answers leave from; 0 and 0 = the system chooses. */
+    long ownHigh() {
+        return UpcallMetadata.isOwn(ascent) ? toHigh : 0;
+    }
+
+    long ownLow() {
+        return UpcallMetadata.isOwn(ascent) ? toLow : 0;
+    }
+
+    /** Returns the number of the interface that they leave by; 0 = as the routes say. */
+    int ownDevice() {
+        return UpcallMetadata.device(ascent);
     }
 
     /** Returns whether the packet is addressed to another host. */
@@ -215,6 +241,18 @@ final class Arrival {
     /** Returns where the packet was sent: in transit another host, else the socket's address. Allocates. */
     InetSocketAddress local() {
         return isInTransit() ? new InetSocketAddress(Addresses.of(toHigh, toLow), toPort()) : socket.localAddress();
+    }
+
+    /** Has what goes to the next hop, if that is the sender, leave from where he sent this. */
+    void tellOwn(RouteCacheEntry hop) {
+        if (isFrom(hop)) {
+            hop.leavesFrom(ownHigh(), ownLow(), ownDevice());
+        }
+    }
+
+    /** Returns whether answers that a next hop gets leave from where this was sent. */
+    boolean isOwnOf(RouteCacheEntry hop) {
+        return hop.ownLow() == ownLow() && hop.ownHigh() == ownHigh();
     }
 
     /** Returns whether the next hop is the sender. */

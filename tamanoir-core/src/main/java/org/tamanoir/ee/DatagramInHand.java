@@ -105,7 +105,7 @@ final class DatagramInHand implements PacketSource {
         if (up != null && arrival.isInTransit()) {
             service.nextHops.transit(up).answer(packet, arrival);
         } else {
-            service.nextHops.through(arrival.socket()).add(packet, arrival.high(), arrival.low(), arrival.port());
+            service.nextHops.through(arrival.socket()).answer(packet, arrival);
         }
     }
 

@@ -15,7 +15,7 @@ import org.tamanoir.transport.ScratchBuffers;
 
 /**
  * One thread's way to the far side of a gateway for UDP. Its next hops are named by the senders through whose sockets
- * packets leave.
+ * packets leave, and by the address that they were sent to.
  *
  * <p>Thread contract: the service's thread.
  */
@@ -31,7 +31,9 @@ final class GatewayEgress {
     GatewayEgress(GatewaySocket gateway, ScratchBuffers memory, ScarceMemory scarce, Traffic traffic) {
         this.gateway = gateway;
         this.sender = gateway.newOnwardSender(scarce);
-        this.egress = new UdpEgress(gateway, sender, memory, traffic);
+        this.egress = gateway.localAddress().getAddress().isAnyLocalAddress()
+                ? new WildcardEgress(gateway, UdpEgress.HIDDEN, sender, memory, traffic, hop -> {})
+                : new UdpEgress(gateway, UdpEgress.HIDDEN, sender, memory, traffic);
     }
 
     boolean isOf(GatewaySocket other) {
@@ -46,7 +48,7 @@ final class GatewayEgress {
     @Nullable
     RouteCacheEntry hop(Arrival from) {
         RouteCacheEntry known = hops[slot(from.high(), from.low(), from.port())];
-        return known != null && from.isFrom(known) ? known : null;
+        return known != null && from.isFrom(known) && from.isOwnOf(known) ? known : null;
     }
 
     private static int slot(long high, long low, int port) {
@@ -64,6 +66,7 @@ final class GatewayEgress {
                 from.high(),
                 from.low(),
                 Anep.MAX_PACKET_OCTETS);
+        hop.leavesFrom(from.ownHigh(), from.ownLow(), from.ownDevice());
         hop.departure = egress;
         return hop;
     }
@@ -86,6 +89,13 @@ final class GatewayEgress {
         }
         return packet.length() > hop.maxBytes
                 ? DropReason.PACKET_TOO_LONG
-                : sender.begin(hop.high, hop.low, hop.port(), answerBytes);
+                : sender.begin(
+                        hop.high,
+                        hop.low,
+                        hop.port(),
+                        hop.ownHigh(),
+                        hop.ownLow(),
+                        hop.ownDevice(),
+                        answerBytes);
     }
 }

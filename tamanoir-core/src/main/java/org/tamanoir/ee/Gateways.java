@@ -16,6 +16,7 @@ import org.tamanoir.service.StreamInfo;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.BatchMemory;
 import org.tamanoir.transport.StreamGateway;
+import org.tamanoir.transport.UdpEgressSockets;
 import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSocket;
 
@@ -82,6 +83,7 @@ final class Gateways {
 
     private GatewaySocket open(UdpGateway gateway) throws IOException {
         UdpSocket under = context.transport().bind(gateway.address());
+        UdpEgressSockets.warnOfAnswers(under);
         try {
             RtpSources rtp = gateway.rtpClockHz() == 0 ? null : sources(gateway);
             return new GatewaySocket(host(context), under, gateway, rtp, BatchMemory.ofThisJvm());

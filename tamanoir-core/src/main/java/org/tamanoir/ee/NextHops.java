@@ -26,6 +26,7 @@ import org.tamanoir.transport.GatewayAddress;
 import org.tamanoir.transport.ScarceMemory;
 import org.tamanoir.transport.ScratchBuffers;
 import org.tamanoir.transport.StreamGateway;
+import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
 
 /**
@@ -43,6 +44,8 @@ final class NextHops {
     private final StreamInfo.Transport transport;
     private final Parking parking;
     private final Predicate<RouteCacheEntry> cameFrom;
+    /** Where the packet in hand came from; null of streams. */
+    private final @Nullable Arrival arrival;
     private final ScratchBuffers memory;
     private final NextHopResolver forwarder;
     private final int initialHopBudget;
@@ -92,6 +95,7 @@ final class NextHops {
     /**
      * @param gateway what the stream came by, if that was one
      * @param cameFrom tells whether the packet in hand came from this next hop
+     * @param arrival where it came from; null of streams
      */
     NextHops(
             NodeContext context,
@@ -100,8 +104,10 @@ final class NextHops {
             Connections<?> connections,
             Parking parking,
             @Nullable StreamGateway gateway,
-            Predicate<RouteCacheEntry> cameFrom) {
+            Predicate<RouteCacheEntry> cameFrom,
+            @Nullable Arrival arrival) {
         this.context = context;
+        this.arrival = arrival;
         this.gateway = gateway;
         this.transport = thread.stream().transport();
         this.memory = memory;
@@ -370,7 +376,7 @@ final class NextHops {
             mayCome = false;
             return null;
         }
-        Egress departure = hop.isUdp ? datagrams(address) : connections.towards(address, hop.isTls);
+        Egress departure = hop.isUdp ? datagrams(hop, address) : connections.towards(address, hop.isTls);
         if (departure == null) {
             mayCome = !hop.isUdp && connections.mayCome();
             return null;
@@ -383,9 +389,11 @@ final class NextHops {
         return departure;
     }
 
-    private @Nullable Egress datagrams(InetSocketAddress address) {
+    private @Nullable Egress datagrams(RouteCacheEntry hop, InetSocketAddress address) {
         InetAddress to = address.getAddress();
-        UdpSocket socket = context.egress().towards(to);
+        Arrival from = arrival;
+        boolean isBack = from != null && from.isFrom(hop) && context.egress().receives(from.socket());
+        UdpSocket socket = isBack ? from.socket() : context.egress().towards(to);
         int scope = to.isLinkLocalAddress() ? Addresses.scope(to) : 0;
         if (socket == null || (scope != 0 && datagrams.size() >= MAX_DATAGRAM_WAYS)) {
             return null;
@@ -404,9 +412,17 @@ final class NextHops {
                 return datagrams.get(i);
             }
         }
-        UdpEgress departure = scarce.make(() -> new UdpEgress(socket, scope, memory, traffic));
+        UdpEgress departure = scarce.make(() -> open(socket, scope));
         datagrams.add(departure);
         return departure;
+    }
+
+    private UdpEgress open(UdpSocket socket, int scope) {
+        Arrival from = arrival;
+        UdpSender sender = socket.newSender(scope);
+        return from != null && socket.localAddress().getAddress().isAnyLocalAddress()
+                ? new WildcardEgress(socket, scope, sender, memory, traffic, from::tellOwn)
+                : new UdpEgress(socket, scope, sender, memory, traffic);
     }
 
     /** Returns the way of datagrams in transit. */

@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.sched.LinkPort;
+import org.tamanoir.transport.UdpSender;
 
 /**
  * Where packets of one next hop go from one thread: all packets whose routes lead there, or where a route has no address
@@ -25,6 +26,10 @@ final class RouteCacheEntry {
     final boolean isTls;
     final long high;
     final long low;
+    // Of datagrams, as UdpSender.from.
+    private long ownHigh;
+    private long ownLow;
+    private int ownDevice;
     /** The largest packet that the transport, and the link, carries, in bytes. */
     int maxBytes;
     /** The way there, once there is one. */
@@ -56,6 +61,26 @@ final class RouteCacheEntry {
         this.high = high;
         this.low = low;
         this.maxBytes = maxBytes;
+    }
+
+    /** Has datagrams leave from this address of the host, as {@link UdpSender#from}. */
+    void leavesFrom(long high, long low, int device) {
+        ownHigh = high;
+        ownLow = low;
+        ownDevice = device;
+    }
+
+    /** Returns the upper 64 bits of that address; 0 and 0 = the system chooses. */
+    long ownHigh() {
+        return ownHigh;
+    }
+
+    long ownLow() {
+        return ownLow;
+    }
+
+    int ownDevice() {
+        return ownDevice;
     }
 
     /** Has packets go over this link. */

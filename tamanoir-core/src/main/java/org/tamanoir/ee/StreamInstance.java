@@ -111,7 +111,7 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
         this.patience = definition.traits().patience();
         this.connector = new TcpConnector(this, patience);
         this.connections = new Connections<>(connector);
-        this.nextHops = new NextHops(context, thread, memory, connections, waits, gateway, hop -> false);
+        this.nextHops = new NextHops(context, thread, memory, connections, waits, gateway, hop -> false, null);
         this.path = new PacketPath(context, thread, memory, nextHops, this, ingress, this);
         FailurePolicy ofRule = gateway == null ? null : gateway.onFailure();
         if (ofRule != null) {

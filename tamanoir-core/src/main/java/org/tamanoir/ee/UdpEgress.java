@@ -14,7 +14,7 @@ import org.tamanoir.transport.UdpSocket;
  * Packets to any UDP next hop, from where they lie; to link-local ones by one interface. The socket is shared by all
  * destinations, so nothing is kept for each of them.
  */
-final class UdpEgress implements Egress.Datagrams {
+class UdpEgress implements Egress.Datagrams {
     private final UdpSocket socket;
     private final int scope;
     private final UdpSender sender;
@@ -26,20 +26,18 @@ final class UdpEgress implements Egress.Datagrams {
     private long sentBytes;
     private long failedPackets;
 
-    /** Makes one by a sender of its own. */
-    UdpEgress(UdpSocket socket, UdpSender sender, ScratchBuffers memory, Traffic traffic) {
-        this.socket = socket;
-        this.scope = -1; // It is found by nobody who looks for a socket.
-        this.sender = sender;
-        this.memory = memory;
-        this.traffic = traffic;
-    }
+    /** The {@code scope} of one that nobody finds who looks for a socket. */
+    static final int HIDDEN = -1;
 
-    /** @param scope number of the interface that link-local addresses are reached by; 0 = the one of the socket */
-    UdpEgress(UdpSocket socket, int scope, ScratchBuffers memory, Traffic traffic) {
+    /**
+     * Makes one by a sender of its own.
+     *
+     * @param scope number of the interface that link-local addresses are reached by; 0 = the one of the socket
+     */
+    UdpEgress(UdpSocket socket, int scope, UdpSender sender, ScratchBuffers memory, Traffic traffic) {
         this.socket = socket;
         this.scope = scope;
-        this.sender = socket.newSender(scope);
+        this.sender = sender;
         this.memory = memory;
         this.traffic = traffic;
     }
@@ -70,9 +68,9 @@ final class UdpEgress implements Egress.Datagrams {
         return trafficOctet;
     }
 
-    /** Adds a packet to this address. */
-    void add(Packet packet, long high, long low, int port) {
-        add(packet.buffer(), packet.offset(), packet.length(), high, low, port);
+    /** Adds a packet that goes back to where another came from. */
+    void answer(Packet packet, Arrival to) {
+        add(packet.buffer(), packet.offset(), packet.length(), to.high(), to.low(), to.port());
     }
 
     private void add(ByteBuffer memory, int offset, int bytes, long high, long low, int port) {

@@ -87,8 +87,8 @@ final class UdpService
         this.arrival = inHand.arrival;
         this.gate = new UdpGate(this);
         this.holding = new HeldDatagrams(context.pool(), context.platform(), loop, this);
-        this.nextHops =
-                new NextHops(context, thread, memory, connections, UdpService::neverWaits, null, inHand::cameFrom);
+        this.nextHops = new NextHops(
+                context, thread, memory, connections, UdpService::neverWaits, null, inHand::cameFrom, arrival);
         this.path = new PacketPath(context, thread, memory, nextHops, inHand, this, this);
         this.handle = new Instance(context, path, this);
         this.intake = intake;

@@ -1,25 +1,32 @@
 package org.tamanoir.offload;
 
 /**
- * What is to be remembered of a datagram that came up from a level, or that the node made to see its way, in a long; 0
- * of all others.
+ * What is to be remembered of a datagram that came up from a level, that the node made to see its way, or that came
+ * through a socket on the wildcard address, in a long; 0 of all others.
  *
  * <pre>
- *  63  62         33   32  31       24 23       16 15         0
- *  +---+------------+----+------------+-----------+------------+
- *  | 0 | trace      | t  | class      | hops left | slot       |   t = in transit: addressed to another host
- *  +---+------------+----+------------+-----------+------------+
+ *  63  62  61         33   32  31       24 23       16 15         0
+ *  +---+---+------------+----+------------+-----------+------------+   t = in transit: addressed to another host
+ *  | 0 | o | trace      | t  | class      | hops left | slot       |   o = which of this host's addresses it was sent to
+ *  +---+---+------------+----+------------+-----------+------------+       is known
  * </pre>
+ *
+ * Where o is set the number of the interface, if it matters, stands in the places of class and hops left.
  *
  * Of a plain datagram bit 63 is set, in the place of the slot stands the port that it was sent to, and in that of the
  * trace {@link #ALERT}, {@link #DROPS} and {@link #ICMP}.
  */
 public final class UpcallMetadata {
     /** Numbers of traces are smaller. */
-    public static final int MAX_TRACE = (1 << 30) - 1;
+    public static final int MAX_TRACE = (1 << 29) - 1;
 
     private static final long IN_TRANSIT = 1L << 32;
     private static final int TRACE_SHIFT = 33;
+    private static final long OWN = 1L << 62;
+    private static final int DEVICE_SHIFT = 16;
+    /** Interfaces with larger numbers are none. */
+    private static final int MAX_DEVICE = 0xFFFF;
+
     private static final long PLAIN = 1L << 63;
     /** A plain datagram has a Router Alert. */
     private static final long ALERT = 1L << TRACE_SHIFT;
@@ -33,6 +40,26 @@ public final class UpcallMetadata {
     /** Returns what is remembered of a datagram that is addressed to this host. */
     static long arrived(int slot) {
         return slot;
+    }
+
+    /**
+     * Returns what is remembered of a datagram of which it is known which of this host's addresses it was sent to.
+     *
+     * @param ascent what else is remembered of it; not that it is in transit
+     * @param device number of the interface that it came in by; 0 = it does not matter
+     */
+    public static long own(long ascent, int device) {
+        return OWN | ascent | (device > MAX_DEVICE ? 0 : (long) device << DEVICE_SHIFT);
+    }
+
+    /** Returns whether it is known which of this host's addresses the datagram was sent to. */
+    public static boolean isOwn(long ascent) {
+        return ascent > 0 && (ascent & OWN) != 0;
+    }
+
+    /** Returns the number of the interface that the datagram came in by; 0 = it does not matter, or is not known. */
+    public static int device(long ascent) {
+        return isOwn(ascent) ? (int) (ascent >>> DEVICE_SHIFT) & MAX_DEVICE : 0;
     }
 
     /**
@@ -86,7 +113,7 @@ public final class UpcallMetadata {
 
     /** Returns the number under which the packet's way is taken down; 0 = it is not. */
     public static int trace(long ascent) {
-        return isPlain(ascent) ? 0 : (int) (ascent >>> TRACE_SHIFT);
+        return isPlain(ascent) ? 0 : (int) (ascent >>> TRACE_SHIFT) & MAX_TRACE;
     }
 
     public static boolean isInTransit(long ascent) {

@@ -53,6 +53,11 @@ final class Control {
         sender = socket.newSender(scope);
     }
 
+    /** Has messages leave from this address of the host, as {@link UdpSender#from}. */
+    void from(long high, long low, int device) {
+        sender.from(high, low, device);
+    }
+
     /** Returns the type of the message of that many octets; 0 when its length is not that of its type. */
     static int type(ByteBuffer memory, int at, int octets) {
         if (octets < SELECTOR_OCTETS || (memory.getShort(at + 10) & 0xFFFF) * 4 + Selector.OCTETS != octets) {

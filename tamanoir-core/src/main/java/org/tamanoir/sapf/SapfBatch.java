@@ -149,6 +149,7 @@ final class SapfBatch implements UdpBatch {
         if (selector == Selector.TUNNEL) {
             add(m, at + Selector.OCTETS, at + length, length - Selector.OCTETS, null);
         } else if (selector == Selector.CONTROL) {
+            answerFrom(m);
             sapf.control(socket, from, at, length, under.addressHigh(m), under.addressLow(m), under.port(m), nowNs());
         } else {
             drop(m, selector == Selector.RAW_IP ? DropReason.RAW_IP : DropReason.SELECTOR, length);
@@ -214,11 +215,13 @@ final class SapfBatch implements UdpBatch {
         Binding binding = sapf.issued().find(selector);
         if (binding == null) {
             drop(m, DropReason.MISS, length);
+            answerFrom(m);
             sapf.miss(socket, selector, length, high, low, port, nowNs());
         } else if (!binding.isFrom(high, low, port)) {
             drop(m, DropReason.SOURCE, length);
         } else if (binding.isExpired(nowNs())) {
             drop(m, DropReason.EXPIRED, length);
+            answerFrom(m);
             sapf.miss(socket, selector, length, high, low, port, nowNs());
         } else {
             if (!binding.isProven) {
@@ -227,6 +230,11 @@ final class SapfBatch implements UdpBatch {
             return binding;
         }
         return null;
+    }
+
+    /** Has what is answered leave from where the message was sent. */
+    private void answerFrom(int m) {
+        socket.answers().from(under.ownHigh(m), under.ownLow(m), under.ownDevice(m));
     }
 
     private void drop(int m, DropReason reason, int octets) {
@@ -342,6 +350,26 @@ final class SapfBatch implements UdpBatch {
     @Override
     public int port(int message) {
         return under.port(origin(message));
+    }
+
+    @Override
+    public boolean tellsOwn() {
+        return under.tellsOwn();
+    }
+
+    @Override
+    public long ownHigh(int message) {
+        return under.ownHigh(origin(message));
+    }
+
+    @Override
+    public long ownLow(int message) {
+        return under.ownLow(origin(message));
+    }
+
+    @Override
+    public int ownDevice(int message) {
+        return under.ownDevice(origin(message));
     }
 
     @Override

@@ -66,6 +66,11 @@ final class SapfSender implements UdpSender {
     private long lastHigh;
     private long lastLow;
     private int lastPort = -1;
+    // Where packets to others than neighbours leave from.
+    private long ownHigh;
+    private long ownLow;
+    private int ownDevice;
+    private boolean isFromOwn;
     private @Nullable Flow lastFlow;
 
     SapfSender(Sapf sapf, UdpSocket socket, int scope, UdpSender sender) {
@@ -80,6 +85,28 @@ final class SapfSender implements UdpSender {
     @Override
     public void markAs(int trafficOctet) {
         sender.markAs(trafficOctet);
+    }
+
+    @Override
+    public void from(long high, long low, int device) {
+        ownHigh = high;
+        ownLow = low;
+        ownDevice = device;
+        isFromOwn = (high | low | device) != 0;
+        sender.from(high, low, device);
+    }
+
+    /** Has what goes to a neighbour leave from one address: its selectors are for that alone. */
+    private void beginToNeighbour() {
+        if (isFromOwn) {
+            sender.from(0, 0, 0);
+        }
+    }
+
+    private void endToNeighbour() {
+        if (isFromOwn) {
+            sender.from(ownHigh, ownLow, ownDevice);
+        }
     }
 
     @Override
@@ -98,10 +125,12 @@ final class SapfSender implements UdpSender {
             sender.addRun(buffer, offset, bytes, segmentBytes, high, low, port);
             return;
         }
+        beginToNeighbour();
         for (int at = 0; at < bytes; at += segmentBytes) {
             add(to, buffer, offset + at, Math.min(segmentBytes, bytes - at));
         }
         giveOn(to);
+        endToNeighbour();
     }
 
     private void add(Neighbour to, ByteBuffer buffer, int at, int length) {
@@ -156,7 +185,9 @@ final class SapfSender implements UdpSender {
             buffer.putLong(at, selector);
             swapped++;
         }
+        beginToNeighbour();
         sender.addRun(buffer, offset, bytes, segmentBytes, high, low, port);
+        endToNeighbour();
         refresh(flow, selector);
         return true;
     }

@@ -71,6 +71,11 @@ final class SapfSocket implements UdpSocket {
     }
 
     @Override
+    public boolean knowsOwnAddress() {
+        return socket.knowsOwnAddress();
+    }
+
+    @Override
     public UdpSocket watched() {
         return socket.watched();
     }

@@ -21,9 +21,16 @@ import java.nio.ByteOrder;
  *   56  msg_len         u32           16  data, padded to a multiple of 8
  * </pre>
  *
- * The first 56 bytes of mmsghdr are the msghdr. Control messages: UDP_SEGMENT (u16), IP_TOS and IPV6_TCLASS (int) out; in UDP_GRO (int), and of
- * sockets that receive in transit those of {@link #TRANSIT_CONTROL_BYTES}, in the order in which the kernel writes
- * them.
+ * The first 56 bytes of mmsghdr are the msghdr. Control messages: UDP_SEGMENT (u16), IP_TOS and IPV6_TCLASS (int),
+ * IP_PKTINFO and IPV6_PKTINFO out; in UDP_GRO (int), of sockets on the wildcard address IP_PKTINFO or IPV6_PKTINFO, and of
+ * sockets that receive in transit those of {@link #TRANSIT_CONTROL_BYTES}, in the order in which the kernel writes them.
+ *
+ * <pre>
+ * in_pktinfo (12)                                       in6_pktinfo (20)
+ *    0  interface            i32                           0  address    16 bytes
+ *    4  this host's address  4 bytes                      16  interface  i32
+ *    8  address in header    4 bytes
+ * </pre>
  *
  * <p>Thread contract: one thread at a time.
  */
@@ -35,8 +42,14 @@ final class MessageArray {
     static final int CONTROL_SPACE_BYTES = 24;
     /** What is sent with one: UDP_SEGMENT, and IP_TOS or IPV6_TCLASS. */
     static final int SENT_CONTROL_BYTES = 2 * CONTROL_SPACE_BYTES;
-    /** Overflows, mark, UDP_GRO, TTL and TOS of 24 bytes each, and the larger IPV6_PKTINFO of 40. */
-    static final int TRANSIT_CONTROL_BYTES = 5 * CONTROL_SPACE_BYTES + 40;
+    /** The larger IPV6_PKTINFO, CMSG_SPACE(20): where a datagram was sent, or leaves from. */
+    private static final int PACKET_INFO_BYTES = 40;
+    /** What is sent with one of a socket on the wildcard address: the same, and its source. */
+    static final int SOURCED_CONTROL_BYTES = SENT_CONTROL_BYTES + PACKET_INFO_BYTES;
+    /** What such a socket receives: UDP_GRO, and where the datagram was sent. */
+    static final int WILDCARD_CONTROL_BYTES = CONTROL_SPACE_BYTES + PACKET_INFO_BYTES;
+    /** Overflows, mark, UDP_GRO, TTL and TOS of 24 bytes each, and where the datagram was sent. */
+    static final int TRANSIT_CONTROL_BYTES = 5 * CONTROL_SPACE_BYTES + PACKET_INFO_BYTES;
     /** The same of a plain datagram, and in place of IPV6_PKTINFO the address with its port, of 48. */
     static final int PLAIN_CONTROL_BYTES = 5 * CONTROL_SPACE_BYTES + 48;
 
@@ -154,8 +167,25 @@ final class MessageArray {
         memory.putLong(m * MESSAGE_BYTES + CONTROL_LENGTH, at - control(m));
     }
 
+    /** Has a message leave from this address of the host; behind {@link #setControls}. */
+    void addSource(int m, boolean v6, long high, long low, int device) {
+        int lengthAt = m * MESSAGE_BYTES + CONTROL_LENGTH;
+        int at = control(m) + (int) memory.getLong(lengthAt);
+        int data = at + CONTROL_HEADER_BYTES;
+        if (v6) {
+            putControl(at, CONTROL_HEADER_BYTES + 20, LibC.IPPROTO_IPV6, LibC.IPV6_PKTINFO, Long.reverseBytes(high));
+            memory.putLong(data + 8, Long.reverseBytes(low));
+            memory.putInt(data + 16, device);
+        } else {
+            putControl(at, CONTROL_HEADER_BYTES + 12, LibC.IPPROTO_IP, LibC.IP_PKTINFO, 0);
+            memory.putInt(data + 4, Integer.reverseBytes((int) low));
+            memory.putInt(data + 8, 0);
+        }
+        memory.putLong(lengthAt, at + (v6 ? PACKET_INFO_BYTES : CONTROL_HEADER_BYTES + 16) - control(m));
+    }
+
     /** Returns where the next one is to stand. */
-    private int putControl(int at, int bytes, int level, int type, int value) {
+    private int putControl(int at, int bytes, int level, int type, long value) {
         memory.putLong(at, bytes);
         memory.putInt(at + 8, level);
         memory.putInt(at + 12, type);
@@ -203,6 +233,34 @@ final class MessageArray {
         }
         int v6 = controlData(m, LibC.IPPROTO_IPV6, LibC.IPV6_PKTINFO);
         return v6 == 0 ? 0 : Long.reverseBytes(memory.getLong(v6 + 8));
+    }
+
+    /** Returns the upper 64 bits of the address that answers leave from; 0 for IPv4, and when there is no packet information. */
+    long ownHigh(int m) {
+        long high = destinationHigh(m);
+        return isMulticast(high) ? 0 : high;
+    }
+
+    /** Returns the lower 64 bits; 0 when there is no packet information. */
+    long ownLow(int m) {
+        int v4 = controlData(m, LibC.IPPROTO_IP, LibC.IP_PKTINFO);
+        if (v4 != 0) {
+            int own = Integer.reverseBytes(memory.getInt(v4 + 4)); // Not what the header says: that may be a broadcast.
+            return own == 0 ? 0 : UdpAddress.v4(own);
+        }
+        return isMulticast(destinationHigh(m)) ? 0 : destinationLow(m);
+    }
+
+    /** Returns the interface that a message to or from a link-local address of IPv6 came in by; 0 for others. */
+    int ownDevice(int m) {
+        int v6 = controlData(m, LibC.IPPROTO_IPV6, LibC.IPV6_PKTINFO);
+        return v6 != 0 && (UdpAddress.isLinkLocal(destinationHigh(m)) || UdpAddress.isLinkLocal(addressHigh(m)))
+                ? memory.getInt(v6 + 16)
+                : 0;
+    }
+
+    private static boolean isMulticast(long high) {
+        return high >>> 56 == 0xFF;
     }
 
     /** Returns the index of the sockaddr where a plain datagram was sent, in {@link #memory}; 0 when it is not told. */

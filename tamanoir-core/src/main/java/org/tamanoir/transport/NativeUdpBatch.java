@@ -27,6 +27,7 @@ final class NativeUdpBatch implements UdpBatch {
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(SLOTS * STRIDE_BYTES);
     private final MessageArray messages;
     private final boolean inTransit;
+    private final boolean onWildcard;
     /** Null unless it is for plain datagrams. */
     private final @Nullable PlainRoom plain;
 
@@ -34,10 +35,12 @@ final class NativeUdpBatch implements UdpBatch {
     private int used = SLOTS;
 
     /**
+     * @param onWildcard with room for the address that a message was sent to
      * @param inTransit with room for what a socket says of datagrams in transit
      * @param plain with room for a header in front of each datagram; null = without
      */
-    NativeUdpBatch(boolean inTransit, @Nullable PlainRoom plain) {
+    NativeUdpBatch(boolean onWildcard, boolean inTransit, @Nullable PlainRoom plain) {
+        this.onWildcard = onWildcard && plain == null;
         this.inTransit = inTransit;
         this.plain = plain;
         firstByte = plain == null ? 0 : PlainRoom.BYTES;
@@ -52,7 +55,9 @@ final class NativeUdpBatch implements UdpBatch {
     private int controlBytes() {
         return plain != null
                 ? MessageArray.PLAIN_CONTROL_BYTES
-                : inTransit ? MessageArray.TRANSIT_CONTROL_BYTES : MessageArray.CONTROL_SPACE_BYTES;
+                : inTransit
+                        ? MessageArray.TRANSIT_CONTROL_BYTES
+                        : onWildcard ? MessageArray.WILDCARD_CONTROL_BYTES : MessageArray.CONTROL_SPACE_BYTES;
     }
 
     /** Makes the slots ready that the last call filled; returns where the array lies. */
@@ -120,6 +125,26 @@ final class NativeUdpBatch implements UdpBatch {
     @Override
     public int port(int message) {
         return messages.port(Objects.checkIndex(message, used));
+    }
+
+    @Override
+    public boolean tellsOwn() {
+        return onWildcard;
+    }
+
+    @Override
+    public long ownHigh(int message) {
+        return onWildcard ? messages.ownHigh(Objects.checkIndex(message, used)) : 0;
+    }
+
+    @Override
+    public long ownLow(int message) {
+        return onWildcard ? messages.ownLow(Objects.checkIndex(message, used)) : 0;
+    }
+
+    @Override
+    public int ownDevice(int message) {
+        return onWildcard ? messages.ownDevice(Objects.checkIndex(message, used)) : 0;
     }
 
     @Override

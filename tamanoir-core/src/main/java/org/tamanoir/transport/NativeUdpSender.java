@@ -35,16 +35,21 @@ final class NativeUdpSender implements UdpSender {
     private static final int SPARE_MESSAGE = MESSAGES;
 
     private static final int SPARE_IOVEC = IOVECS;
+    /** Of a {@link #way}: the traffic octet, and where the number of the source begins. */
+    private static final int MARK = 0xFF;
+
+    private static final int SOURCE_SHIFT = 8;
     private static final int FLAGS = LibC.MSG_DONTWAIT | LibC.MSG_NOSIGNAL;
 
     private SharedFd fd;
     private final boolean v6;
     private final int scope;
+    private final boolean onWildcard;
     /** Null = failures are counted alone, and a full send buffer is waited for. */
     private final @Nullable UdpRefusals refusals;
 
     private final int gsoLimitBytes;
-    private final MessageArray messages = new MessageArray(MESSAGES + 1, IOVECS + 1, MessageArray.SENT_CONTROL_BYTES);
+    private final MessageArray messages;
     private final BufferAddresses addresses = new BufferAddresses();
     private final ByteBuffer pollMemory = MessageArray.allocate(8);
     private final long pollAddress = MessageArray.addressOf(pollMemory);
@@ -56,12 +61,16 @@ final class NativeUdpSender implements UdpSender {
     private final long[] highs = new long[MESSAGES];
     private final long[] lows = new long[MESSAGES];
     private final int[] ports = new int[MESSAGES];
-    private final int[] marks = new int[MESSAGES];
+    /** As {@link #way}. */
+    private final int[] ways = new int[MESSAGES];
     /** Whether a message may still grow. */
     private final boolean[] open = new boolean[MESSAGES];
 
-    /** Of datagrams that are added. */
-    private int mark;
+    /** Of datagrams that are added: what {@link #markAs} said, and above it the number of their source; 0 = none. */
+    private int way;
+
+    /** The sources that datagrams which wait may leave from, by their numbers. */
+    private final UdpSources sources = new UdpSources();
 
     private int count;
     /** The message of the datagram before. */
@@ -90,7 +99,19 @@ final class NativeUdpSender implements UdpSender {
     private volatile long failedPackets;
     private volatile String lastError = "";
 
-    NativeUdpSender(SharedFd fd, boolean v6, int scope, boolean segmentation, @Nullable UdpRefusals refusals) {
+    /** @param onWildcard datagrams may leave {@link #from} any address of the host */
+    NativeUdpSender(
+            SharedFd fd,
+            boolean v6,
+            int scope,
+            boolean segmentation,
+            boolean onWildcard,
+            @Nullable UdpRefusals refusals) {
+        this.messages = new MessageArray(
+                MESSAGES + 1,
+                IOVECS + 1,
+                onWildcard ? MessageArray.SOURCED_CONTROL_BYTES : MessageArray.SENT_CONTROL_BYTES);
+        this.onWildcard = onWildcard;
         this.fd = fd;
         this.refusals = refusals;
         this.v6 = v6;
@@ -139,7 +160,19 @@ final class NativeUdpSender implements UdpSender {
 
     @Override
     public void markAs(int trafficOctet) {
-        mark = trafficOctet;
+        way = way & ~MARK | trafficOctet;
+    }
+
+    @Override
+    public void from(long high, long low, int device) {
+        if (onWildcard) {
+            int number = sources.number(high, low, device);
+            if (number < 0) {
+                flush(); // What waits has gone, and no number is in use.
+                number = sources.only(high, low, device);
+            }
+            way = number << SOURCE_SHIFT | way & MARK;
+        }
     }
 
     @Override
@@ -154,7 +187,7 @@ final class NativeUdpSender implements UdpSender {
     }
 
     private boolean isTo(int m, long high, long low, int port) {
-        return m < count && lows[m] == low && highs[m] == high && ports[m] == port && marks[m] == mark;
+        return m < count && lows[m] == low && highs[m] == high && ports[m] == port && ways[m] == way;
     }
 
     /** Returns where the last message to this address is or would be; at most half of the places are taken. */
@@ -241,7 +274,7 @@ final class NativeUdpSender implements UdpSender {
         highs[m] = addressHigh;
         lows[m] = addressLow;
         ports[m] = port;
-        marks[m] = mark;
+        ways[m] = way;
         latest[place(addressHigh, addressLow, port)] = (byte) (m + 1);
         last = m;
     }
@@ -258,7 +291,16 @@ final class NativeUdpSender implements UdpSender {
                 messages.setIovec(iovecs++, pieceStarts[piece], pieceBytes[piece]);
             }
             messages.setPayload(m, firstIovecs[m], iovecs - firstIovecs[m]);
-            messages.setControls(m, v6, packets[m] > 1 ? segments[m] : 0, marks[m]);
+            setControls(m, m, packets[m] > 1 ? segments[m] : 0);
+        }
+    }
+
+    /** Says how a message is sent, as {@code m}. */
+    private void setControls(int message, int m, int segmentBytes) {
+        messages.setControls(message, v6, segmentBytes, ways[m] & MARK);
+        int source = ways[m] >>> SOURCE_SHIFT;
+        if (source != 0) {
+            messages.addSource(message, v6, sources.high(source), sources.low(source), sources.device(source));
         }
     }
 
@@ -334,7 +376,7 @@ final class NativeUdpSender implements UdpSender {
     private void sendOneByOne(int m, int segmentationErrno) {
         boolean isNarrow = false;
         messages.copyName(m, SPARE_MESSAGE, v6);
-        messages.setControls(SPARE_MESSAGE, v6, 0, marks[m]);
+        setControls(SPARE_MESSAGE, m, 0);
         int endIovec = m + 1 < count ? firstIovecs[m + 1] : pieces;
         for (int i = firstIovecs[m]; i < endIovec; i++) {
             long end = messages.iovecStart(i) + messages.iovecBytes(i);

@@ -24,6 +24,8 @@ final class NativeUdpSocket implements UdpSocket {
     private final SharedFd fd;
     private final boolean v6;
     private final boolean segmentation;
+    /** It is bound to all addresses: which one a datagram was sent to is received with it. */
+    private final boolean onWildcard;
     private final InetSocketAddress local;
     private final ByteBuffer pollMemory = MessageArray.allocate(8);
     private final long pollAddress = MessageArray.addressOf(pollMemory);
@@ -33,11 +35,15 @@ final class NativeUdpSocket implements UdpSocket {
     private int overflows;
     private int overflowsTaken;
 
-    private NativeUdpSocket(int fd, boolean v6, InetSocketAddress local, boolean isShared) {
+    private NativeUdpSocket(int fd, boolean v6, InetSocketAddress local, boolean onWildcard, boolean isShared) {
         this.fd = new SharedFd(fd, isShared);
         this.v6 = v6;
         this.local = local;
         this.segmentation = getInt(fd, LibC.SOL_UDP, LibC.UDP_SEGMENT) >= 0;
+        this.onWildcard = onWildcard
+                && (v6
+                        ? setInt(fd, LibC.IPPROTO_IPV6, LibC.IPV6_RECVPKTINFO, 1)
+                        : setInt(fd, LibC.IPPROTO_IP, LibC.IP_PKTINFO, 1));
         setInt(fd, LibC.SOL_UDP, LibC.UDP_GRO, 1); // kernels before 5.0 refuse: then every datagram stands alone
         raise(fd, LibC.SO_RCVBUF, LibC.SO_RCVBUFFORCE);
         raiseSendBuffer(fd);
@@ -59,7 +65,7 @@ final class NativeUdpSocket implements UdpSocket {
             if (v6) {
                 setInt(fd, LibC.IPPROTO_IPV6, LibC.IPV6_V6ONLY, 1);
             }
-            return new NativeUdpSocket(fd, v6, bindAndName(fd, wanted, v6), false);
+            return new NativeUdpSocket(fd, v6, bindAndName(fd, wanted, v6), ip.isAnyLocalAddress(), false);
         } catch (Throwable t) {
             LibC.close(fd);
             throw t;
@@ -83,7 +89,7 @@ final class NativeUdpSocket implements UdpSocket {
                 throw UdpSockets.connectFailure(to, LibC.strerror(Native.getLastError()));
             }
             InetSocketAddress any = new InetSocketAddress(UdpAddress.anyLike(ip), 0);
-            return new NativeUdpSocket(fd, v6, named(fd, memory, any), false);
+            return new NativeUdpSocket(fd, v6, named(fd, memory, any), false, false);
         } catch (Throwable t) {
             LibC.close(fd);
             throw t;
@@ -97,6 +103,7 @@ final class NativeUdpSocket implements UdpSocket {
                     fd,
                     wanted.getAddress() instanceof Inet6Address,
                     named(fd, MessageArray.allocate(40), wanted),
+                    wanted.getAddress().isAnyLocalAddress(),
                     true);
         } catch (Throwable t) {
             LibC.close(fd);
@@ -215,6 +222,11 @@ final class NativeUdpSocket implements UdpSocket {
     }
 
     @Override
+    public boolean knowsOwnAddress() {
+        return onWildcard || !local.getAddress().isAnyLocalAddress();
+    }
+
+    @Override
     public int takeOverflows() {
         int more = overflows - overflowsTaken;
         overflowsTaken = overflows;
@@ -236,7 +248,7 @@ final class NativeUdpSocket implements UdpSocket {
     @Override
     public UdpBatch newBatch() {
         PlainRoom room = plain;
-        return new NativeUdpBatch(inTransit, room == null ? null : room.another());
+        return new NativeUdpBatch(onWildcard, inTransit, room == null ? null : room.another());
     }
 
     @Override
@@ -256,7 +268,7 @@ final class NativeUdpSocket implements UdpSocket {
 
     private UdpSender newSender(int scope, @Nullable UdpRefusals refusals) {
         int by = scope == 0 ? UdpAddress.scope(local.getAddress()) : scope;
-        return new NativeUdpSender(fd, v6, by, segmentation, refusals);
+        return new NativeUdpSender(fd, v6, by, segmentation, onWildcard, refusals);
     }
 
     @Override

@@ -31,6 +31,29 @@ public interface UdpBatch {
     /** Returns the sender's port. */
     int port(int message);
 
+    /** Returns whether {@link #ownHigh} and what follows may say something. */
+    default boolean tellsOwn() {
+        return false;
+    }
+
+    /**
+     * Returns the upper 64 bits of the address of this host that the message was sent to, and that answers leave from, as
+     * {@link #addressHigh}; 0 and 0 where the socket's own says it, or nothing does.
+     */
+    default long ownHigh(int message) {
+        return 0;
+    }
+
+    /** Returns the lower 64 bits of that address. */
+    default long ownLow(int message) {
+        return 0;
+    }
+
+    /** Returns the number of the interface that it came in by, where one of the two addresses is link-local; else 0. */
+    default int ownDevice(int message) {
+        return 0;
+    }
+
     /** Says whether messages are left folded from now on, for who looks at {@link #fold}. */
     default void leaveFolded(boolean folded) {}
 

@@ -37,10 +37,27 @@ public final class UdpEgressSockets {
     /** Binds a socket to receive on. */
     public UdpSocket bind(InetSocketAddress address) throws IOException {
         UdpSocket socket = over.apply(transport.bind(address));
+        warnOfAnswers(socket);
         synchronized (this) {
             receiving.add(socket);
         }
         return socket;
+    }
+
+    /** Says so where answers may leave from another address than the one that was spoken to. */
+    public static void warnOfAnswers(UdpSocket socket) {
+        if (!socket.knowsOwnAddress()) {
+            LOG.warn(
+                    "UDP {}: answers leave from the address that the system chooses, which may be another than the one that "
+                            + "was sent to: connected senders and firewalls do not take them; listen on each address by "
+                            + "itself, or use the native transport",
+                    UdpAddress.text(socket.localAddress()));
+        }
+    }
+
+    /** Returns whether the node receives packets on this socket. */
+    public synchronized boolean receives(UdpSocket socket) {
+        return receiving.contains(socket);
     }
 
     /** Returns the sockets that the node receives on. */

@@ -26,6 +26,14 @@ public interface UdpSender {
     default void markAs(int trafficOctet) {}
 
     /**
+     * Has datagrams that are added from now on leave from this address of the host, of the socket's family, as {@link
+     * UdpBatch#ownHigh} names it; with 0 and 0, as at first, the system chooses. Senders that cannot do that leave it so.
+     *
+     * @param device the interface's number, for link-local addresses; 0 = as the routes say
+     */
+    default void from(long high, long low, int device) {}
+
+    /**
      * Has datagrams that are added from now on leave through this socket, of the kind that the sender was made for, and what
      * was added before leave first.
      */

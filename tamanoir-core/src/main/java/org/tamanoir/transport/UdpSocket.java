@@ -17,6 +17,14 @@ public interface UdpSocket extends AutoCloseable {
     InetSocketAddress localAddress();
 
     /**
+     * Returns whether the address of this host that a datagram was sent to is known, so that answers leave from there: it is
+     * the one that the socket is bound to, or {@link UdpBatch#ownHigh} says it.
+     */
+    default boolean knowsOwnAddress() {
+        return !localAddress().getAddress().isAnyLocalAddress();
+    }
+
+    /**
      * Receives from now on what {@link UdpBatch} says of datagrams in transit, and counts {@link #takeOverflows}.
      * Before {@link #newBatch}: older batches do not fit any more.
      *

@@ -50,7 +50,8 @@ class NextHopsTest {
             new Connections<>((address, isTls) -> null),
             (packet, departure) -> {},
             null,
-            hop -> false);
+            hop -> false,
+            null);
 
     @AfterEach
     void close() {

@@ -43,11 +43,18 @@ class UdpEgressTest {
             far.configureBlocking(false);
             InetSocketAddress to = (InetSocketAddress) far.getLocalAddress();
             ScratchBuffers memory = new ScratchBuffers(pool, this, Thread.currentThread(), () -> true);
-            UdpEgress egress = new UdpEgress(socket, 0, memory, traffic);
+            UdpEgress egress = new UdpEgress(socket, 0, socket.newSender(), memory, traffic);
+            Arrival from = new Arrival(
+                    socket,
+                    Addresses.high(to.getAddress()),
+                    Addresses.low(to.getAddress()),
+                    to.getPort(),
+                    0,
+                    0,
+                    0);
             for (int i = 0; i < PACKETS; i++) {
                 // Of different lengths, so that none are joined: the kernel is given 64 messages at a time.
-                egress.add(
-                        packet(100 + i), Addresses.high(to.getAddress()), Addresses.low(to.getAddress()), to.getPort());
+                egress.answer(packet(100 + i), from);
             }
             egress.close(DropReason.SERVICE_FAILURE);
             assertThat(egress.held()).isZero();

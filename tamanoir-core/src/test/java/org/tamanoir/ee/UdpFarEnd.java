@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpBatch;
@@ -30,7 +31,9 @@ final class UdpFarEnd implements AutoCloseable {
     private final ByteBuffer memory = ByteBuffer.allocateDirect(1 << 20);
     private final ArrayDeque<byte[]> arrived = new ArrayDeque<>();
     private final ArrayDeque<Integer> ports = new ArrayDeque<>();
+    private final ArrayDeque<InetAddress> hosts = new ArrayDeque<>();
     private int lastPort;
+    private @Nullable InetAddress lastHost;
 
     UdpFarEnd(TransportKind kind, String host) throws IOException {
         this(kind, host, 0);
@@ -85,12 +88,19 @@ final class UdpFarEnd implements AutoCloseable {
             receive();
         }
         lastPort = ports.remove();
+        lastHost = hosts.remove();
         return arrived.remove();
     }
 
     /** The port that the datagram that {@link #next} gave last came from. */
     int lastPort() {
         return lastPort;
+    }
+
+    /** The host that it came from. */
+    @Nullable
+    InetAddress lastHost() {
+        return lastHost;
     }
 
     private void receive() throws IOException {
@@ -104,6 +114,7 @@ final class UdpFarEnd implements AutoCloseable {
                 batch.buffer(m).get(start, copy);
                 arrived.add(copy);
                 ports.add(batch.port(m));
+                hosts.add(Addresses.of(batch.addressHigh(m), batch.addressLow(m)));
                 start += Math.max(1, bytes);
             } while (start < end);
         }
@@ -114,6 +125,7 @@ final class UdpFarEnd implements AutoCloseable {
         receive();
         arrived.clear();
         ports.clear();
+        hosts.clear();
     }
 
     /** Whether nothing has come that was not taken. */

@@ -186,4 +186,24 @@ final class GatewayBatch implements UdpBatch {
     public int port(int message) {
         return under.port(origins[message]);
     }
+
+    @Override
+    public boolean tellsOwn() {
+        return under.tellsOwn();
+    }
+
+    @Override
+    public long ownHigh(int message) {
+        return under.ownHigh(origins[message]);
+    }
+
+    @Override
+    public long ownLow(int message) {
+        return under.ownLow(origins[message]);
+    }
+
+    @Override
+    public int ownDevice(int message) {
+        return under.ownDevice(origins[message]);
+    }
 }

@@ -15,6 +15,10 @@ final class GatewayFlow {
     final long high;
     final long low;
     final int port;
+    // What the sender sends to, and answers leave from, as UdpSender.from.
+    final long ownHigh;
+    final long ownLow;
+    final int ownDevice;
     /** When a datagram of either side was seen last, in ns, as exact as {@link GatewayFlows#sweep}. Guarded by its lock. */
     long usedNs;
 
@@ -27,15 +31,22 @@ final class GatewayFlow {
     private volatile boolean isClosed;
     private volatile @Nullable UdpSocket socket;
 
-    GatewayFlow(long high, long low, int port, long nowNs) {
+    GatewayFlow(long high, long low, int port, long ownHigh, long ownLow, int ownDevice, long nowNs) {
+        this.ownHigh = ownHigh;
+        this.ownLow = ownLow;
+        this.ownDevice = ownDevice;
         this.high = high;
         this.low = low;
         this.port = port;
         this.usedNs = nowNs;
     }
 
-    boolean isOf(long high, long low, int port) {
-        return this.low == low && this.port == port && this.high == high;
+    boolean isOf(long high, long low, int port, long ownHigh, long ownLow) {
+        return this.low == low
+                && this.port == port
+                && this.high == high
+                && this.ownLow == ownLow
+                && this.ownHigh == ownHigh;
     }
 
     /** Returns the sender's address. Allocates. */

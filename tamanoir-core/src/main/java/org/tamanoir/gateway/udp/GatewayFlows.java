@@ -32,21 +32,25 @@ final class GatewayFlows {
 
     private boolean closed;
 
-    private record Sender(long high, long low, int port) {
+    private record Sender(long high, long low, int port, long ownHigh, long ownLow) {
         @Override
         public int hashCode() {
-            return (int) (Addresses.hash(high, low, port) >>> 32);
+            return (int) (Addresses.hash(high, low, port) >>> 32) + Long.hashCode(ownHigh ^ ownLow);
         }
     }
 
-    /** Returns the flow of a sender, which is made where he has none; null where there is no room for it. */
-    synchronized @Nullable GatewayFlow of(long high, long low, int port, long nowNs) {
-        Sender sender = new Sender(high, low, port);
+    /**
+     * Returns the flow of a sender to one of this host's addresses, which is made where he has none; null where there is no
+     * room for it.
+     */
+    synchronized @Nullable GatewayFlow of(
+            long high, long low, int port, long ownHigh, long ownLow, int ownDevice, long nowNs) {
+        Sender sender = new Sender(high, low, port, ownHigh, ownLow);
         GatewayFlow known = flows.get(sender);
         if (known != null || closed || !hasRoom(nowNs)) {
             return known;
         }
-        GatewayFlow made = new GatewayFlow(high, low, port, nowNs);
+        GatewayFlow made = new GatewayFlow(high, low, port, ownHigh, ownLow, ownDevice, nowNs);
         flows.put(sender, made);
         places.add(made);
         return made;
@@ -82,7 +86,7 @@ final class GatewayFlows {
     /** Ends a flow; its sender gets another when he sends again. */
     synchronized void end(GatewayFlow flow) {
         if (!flow.isClosed()) {
-            flows.remove(new Sender(flow.high, flow.low, flow.port));
+            flows.remove(new Sender(flow.high, flow.low, flow.port, flow.ownHigh, flow.ownLow));
             forget(flow);
         }
     }

@@ -35,6 +35,10 @@ public final class GatewaySender implements UdpSender {
     private @Nullable GatewayFlow current;
 
     private int trafficOctet;
+    // What the sender of packets that are added has sent them to.
+    private long ownHigh;
+    private long ownLow;
+    private int ownDevice;
     private long failedBefore;
     private long failedPackets;
 
@@ -57,14 +61,16 @@ public final class GatewaySender implements UdpSender {
      * Takes note of a packet of this sender, which is added next or later, and for which so many octets may come back;
      * returns why it cannot go.
      *
+     * @param ownHigh of the address that he sent it to, as {@link #from}
      * @throws NoMemoryException if there is none to send with
      */
     @Nullable
-    public DropReason begin(long high, long low, int port, long answerBytes) {
+    public DropReason begin(
+            long high, long low, int port, long ownHigh, long ownLow, int ownDevice, long answerBytes) {
         if (farSide.isLocal()) {
             return DropReason.LOCAL;
         }
-        GatewayFlow flow = flow(high, low, port);
+        GatewayFlow flow = flow(high, low, port, ownHigh, ownLow, ownDevice);
         if (flow == null) {
             return flows.isClosed() ? DropReason.SHUTDOWN : DropReason.STREAM_LIMIT;
         }
@@ -81,11 +87,12 @@ public final class GatewaySender implements UdpSender {
         return null;
     }
 
-    private @Nullable GatewayFlow flow(long high, long low, int port) {
+    private @Nullable GatewayFlow flow(
+            long high, long low, int port, long ownHigh, long ownLow, int ownDevice) {
         int slot = (int) (Addresses.hash(high, low, port) >>> 54);
         GatewayFlow known = remembered[slot];
-        if (known == null || known.isClosed() || !known.isOf(high, low, port)) {
-            known = flows.of(high, low, port, platform.nanoTime());
+        if (known == null || known.isClosed() || !known.isOf(high, low, port, ownHigh, ownLow)) {
+            known = flows.of(high, low, port, ownHigh, ownLow, ownDevice, platform.nanoTime());
             remembered[slot] = known;
         }
         return known;
@@ -105,7 +112,7 @@ public final class GatewaySender implements UdpSender {
 
     @Override
     public void add(ByteBuffer buffer, int offset, int length, long high, long low, int port) {
-        GatewayFlow flow = flow(high, low, port);
+        GatewayFlow flow = flow(high, low, port, ownHigh, ownLow, ownDevice);
         UdpSocket socket = flow == null ? null : socket(flow);
         if (socket == null) {
             failedPackets++; // It has given way since its packet came.
@@ -126,6 +133,14 @@ public final class GatewaySender implements UdpSender {
     @Override
     public void markAs(int trafficOctet) {
         this.trafficOctet = trafficOctet;
+    }
+
+    /** Says what the sender of packets that are added from now on has sent them to: where answers leave from. */
+    @Override
+    public void from(long high, long low, int device) {
+        ownHigh = high;
+        ownLow = low;
+        ownDevice = device;
     }
 
     @Override

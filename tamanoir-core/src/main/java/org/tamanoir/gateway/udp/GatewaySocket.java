@@ -163,6 +163,11 @@ public final class GatewaySocket implements UdpSocket {
         }
 
         @Override
+        public void from(long high, long low, int device) {
+            sender.from(high, low, device);
+        }
+
+        @Override
         public void discard() {
             sender.discard();
         }
@@ -191,6 +196,11 @@ public final class GatewaySocket implements UdpSocket {
         public String lastError() {
             return sender.lastError();
         }
+    }
+
+    @Override
+    public boolean knowsOwnAddress() {
+        return socket.knowsOwnAddress();
     }
 
     @Override

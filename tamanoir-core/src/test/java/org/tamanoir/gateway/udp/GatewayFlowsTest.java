@@ -16,7 +16,7 @@ class GatewayFlowsTest {
     private long nowNs = 1_000_000_000_000L;
 
     private @Nullable GatewayFlow flow(int host, int port) {
-        return flows.of(0, LOW + host, port, nowNs);
+        return flows.of(0, LOW + host, port, 0, 0, 0, nowNs);
     }
 
     private GatewayFlow sends(int host, int port) {

@@ -1,0 +1,264 @@
+package org.tamanoir.ee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Packet;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.routing.NextHop.Transport;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Suspension;
+import org.tamanoir.service.Verdict;
+import org.tamanoir.transport.TransportKind;
+
+/** A node that listens on all addresses: what goes back leaves from the one that was spoken to. */
+@ExtendWith(UdpTestNode.NoLeaks.class)
+class UdpWildcardTest {
+    private static final String NAME = "org.example.Service";
+    private static final InetAddress CLIENT = UdpTestNode.address("127.0.0.9");
+
+    private static UdpTestNode node(String host) {
+        return UdpTestNode.start(config(UdpTestNode.at(host, 0)));
+    }
+
+    private static EeConfig config(InetSocketAddress... udp) {
+        return new EeConfig(
+                List.of(UdpTestNode.at("127.0.0.1", 0)),
+                List.of(udp),
+                Anep.DEFAULT_TYPE_ID,
+                TransportKind.NATIVE,
+                FailurePolicy.DROP,
+                64,
+                32,
+                1 << 20,
+                UdpTestNode.PATIENCE,
+                UdpTestNode.PATIENCE,
+                UdpTestNode.PATIENCE,
+                UdpTestNode.PATIENCE);
+    }
+
+    /** A sender that takes datagrams from the address alone that it speaks to. */
+    private static DatagramSocket connected(InetAddress from, InetAddress host, int port) throws IOException {
+        DatagramSocket socket = new DatagramSocket(0, from);
+        socket.setSoTimeout((int) UdpTestNode.PATIENCE.toMillis());
+        socket.connect(host, port);
+        return socket;
+    }
+
+    private static byte[] ask(DatagramSocket client, byte[] question) throws IOException {
+        client.send(new DatagramPacket(question, question.length));
+        DatagramPacket answer = new DatagramPacket(new byte[65_536], 65_536);
+        client.receive(answer);
+        return Arrays.copyOf(answer.getData(), answer.getLength());
+    }
+
+    private static byte[] packet(InetSocketAddress to, int bytes) {
+        PacketBuilder builder = UdpTestNode.builder(to, NAME, 1);
+        return UdpTestNode.packet(builder, bytes);
+    }
+
+    private static InetSocketAddress of(DatagramSocket socket) {
+        return (InetSocketAddress) socket.getLocalSocketAddress();
+    }
+
+    @Test
+    void anAnswerLeavesFromTheAddressThatWasSpokenTo() throws Exception {
+        try (UdpTestNode node = node("0.0.0.0").service(NAME, UdpTestNode.Scripted::answer)) {
+            int port = node.udp().getPort();
+            for (String host : List.of("127.0.0.1", "127.0.0.2", "127.3.2.1", "127.0.0.2")) {
+                try (DatagramSocket client = connected(CLIENT, UdpTestNode.address(host), port)) {
+                    assertThat(ask(client, packet(of(client), 200))).hasSize(200);
+                }
+            }
+            node.balanced(4);
+        }
+    }
+
+    /** One batch holds what many addresses were sent, more than a message's sources have numbers. */
+    @Test
+    void answersToManyAddressesLeaveFromEach() throws Exception {
+        try (UdpTestNode node = node("0.0.0.0").service(NAME, UdpTestNode.Scripted::answer);
+                DatagramSocket client = new DatagramSocket(0, CLIENT)) {
+            client.setSoTimeout((int) UdpTestNode.PATIENCE.toMillis());
+            byte[] question = packet(of(client), 150);
+            for (int i = 1; i <= 100; i++) {
+                InetAddress host = InetAddress.getByAddress(new byte[] {127, 0, 1, (byte) i});
+                client.send(new DatagramPacket(question, question.length, host, node.udp().getPort()));
+            }
+            boolean[] answered = new boolean[101];
+            for (int i = 1; i <= 100; i++) {
+                DatagramPacket answer = new DatagramPacket(new byte[2_000], 2_000);
+                client.receive(answer);
+                byte[] from = answer.getAddress().getAddress();
+                assertThat(from[2]).isEqualTo((byte) 1);
+                answered[from[3] & 0xFF] = true;
+            }
+            for (int i = 1; i <= 100; i++) {
+                assertThat(answered[i]).as("127.0.1.%s", i).isTrue();
+            }
+            node.balanced(100);
+        }
+    }
+
+    /** The kernel joins what was sent as one (UDP_GRO), and what goes back (UDP_SEGMENT). */
+    @Test
+    void answersThatLeaveTogetherDoSoToo() throws Exception {
+        try (UdpTestNode node = node("0.0.0.0").service(NAME, UdpTestNode.Scripted::answer);
+                UdpFarEnd sender = new UdpFarEnd(TransportKind.NATIVE, "127.0.0.9")) {
+            InetSocketAddress at = new InetSocketAddress("127.0.0.2", node.udp().getPort());
+            byte[] question = packet(sender.address(), 500);
+            List<byte[]> answers = sender.pump(at, Collections.nCopies(64, question), sender);
+            assertThat(answers).hasSize(64);
+            assertThat(sender.lastHost()).isEqualTo(at.getAddress());
+            node.balanced(64);
+        }
+    }
+
+    /** Forwarded, made, sent elsewhere, by a task: all of these go to where a datagram came from. */
+    @ParameterizedTest
+    @ValueSource(strings = {"forward", "emit", "elsewhere", "later", "held"})
+    void whatAServiceSendsBackDoesToo(String how) throws Exception {
+        try (UdpTestNode node = node("0.0.0.0").deliver("127.0.0.0/8", Transport.UDP)) {
+            node.service(NAME, (service, packet) -> {
+                byte[] copy = UdpTestNode.bytes(packet);
+                switch (how) {
+                    case "forward":
+                        return Verdict.FORWARD;
+                    case "elsewhere":
+                        return service.elsewhere(UdpTestNode.at("127.0.0.9", packet.destinationPort()));
+                    case "emit":
+                        service.send(UdpTestNode.parsed(copy));
+                        return Verdict.DROP;
+                    case "held":
+                        Suspension held = service.suspend(packet, UdpTestNode.PATIENCE);
+                        service.later(Duration.ZERO, () -> held.resume(Verdict.FORWARD));
+                        return Verdict.HELD;
+                    default:
+                        service.send(UdpTestNode.parsed(copy)); // The second finds where the first went.
+                        service.later(
+                                Duration.ZERO, () -> service.send(UdpTestNode.parsed(copy)));
+                        return Verdict.DROP;
+                }
+            });
+            try (DatagramSocket client = connected(CLIENT, UdpTestNode.address("127.0.0.2"), node.udp().getPort())) {
+                byte[] question = packet(of(client), 200);
+                ask(client, question);
+                if (how.equals("later")) {
+                    client.receive(new DatagramPacket(new byte[2_000], 2_000));
+                }
+            }
+        }
+    }
+
+    /** The first of a node's sockets is not the one that was spoken to. */
+    @Test
+    void ofTwoSocketsTheOneThatWasSpokenToSendsBack() throws Exception {
+        EeConfig two = config(UdpTestNode.at("127.0.0.1", 0), UdpTestNode.at("127.0.0.3", 0));
+        try (UdpTestNode node = UdpTestNode.start(two)
+                .deliver("127.0.0.0/8", Transport.UDP)
+                .service(NAME, (service, packet) -> Verdict.FORWARD)) {
+            InetSocketAddress second = node.environment.udpAddresses().get(1);
+            try (DatagramSocket client = connected(CLIENT, second.getAddress(), second.getPort())) {
+                assertThat(ask(client, packet(of(client), 200))).hasSizeGreaterThanOrEqualTo(200);
+            }
+        }
+    }
+
+    @Test
+    void ipv6Too() throws Exception {
+        try (UdpTestNode node = node("::").service(NAME, UdpTestNode.Scripted::answer)) {
+            InetAddress loopback = UdpTestNode.address("::1");
+            try (DatagramSocket client =
+                    connected(loopback, loopback, node.udp().getPort())) {
+                assertThat(ask(client, packet(of(client), 200))).hasSize(200);
+            }
+            for (InetAddress own : linkLocal()) { // Those that this host has: without a zone nothing goes there.
+                try (DatagramSocket client =
+                        connected(own, own, node.udp().getPort())) {
+                    assertThat(ask(client, packet(of(client), 200))).hasSize(200);
+                }
+            }
+        }
+    }
+
+    private static List<InetAddress> linkLocal() throws IOException {
+        return NetworkInterface.networkInterfaces()
+                .flatMap(NetworkInterface::inetAddresses)
+                .filter(address -> address instanceof Inet6Address && address.isLinkLocalAddress())
+                .toList();
+    }
+
+    @Test
+    void aGatewaysAnswersLeaveFromWhereEachSenderSpokeTo() throws Exception {
+        try (DatagramSocket far = new DatagramSocket(0, UdpTestNode.address("127.0.0.1"))) {
+            far.setSoTimeout((int) UdpTestNode.PATIENCE.toMillis());
+            UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NATIVE));
+            node.environment.udpGateways(List.of(new UdpGateway(
+                    UdpTestNode.at("0.0.0.0", 0), of(far), ServiceKey.NONE, 3, 0, Anep.DEFAULT_TYPE_ID)));
+            node.environment.start();
+            try (node;
+                    DatagramSocket client = new DatagramSocket(0, CLIENT)) {
+                client.setSoTimeout((int) UdpTestNode.PATIENCE.toMillis());
+                int port = node.environment.gatewayAddresses().get(0).getPort();
+                for (String host : List.of("127.0.0.2", "127.0.0.3")) {
+                    byte[] question = host.getBytes(StandardCharsets.US_ASCII);
+                    client.send(new DatagramPacket(question, question.length, UdpTestNode.address(host), port));
+                }
+                DatagramPacket[] came = new DatagramPacket[2];
+                for (int i = 0; i < 2; i++) {
+                    came[i] = new DatagramPacket(new byte[100], 100);
+                    far.receive(came[i]);
+                }
+                for (int i = 1; i >= 0; i--) { // As they were asked, not as they came last.
+                    far.send(new DatagramPacket(came[i].getData(), came[i].getLength(), came[i].getSocketAddress()));
+                    DatagramPacket answer = new DatagramPacket(new byte[100], 100);
+                    client.receive(answer);
+                    assertThat(answer.getAddress().getHostAddress())
+                            .isEqualTo(new String(
+                                    answer.getData(),
+                                    0,
+                                    answer.getLength(),
+                                    StandardCharsets.US_ASCII));
+                }
+            }
+        }
+    }
+
+    @Test
+    void aGatewaysServiceThatRepliesDoesToo() throws Exception {
+        UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NATIVE));
+        node.service(NAME, UdpTestNode.Scripted::answer);
+        node.environment.udpGateways(List.of(new UdpGateway(
+                UdpTestNode.at("0.0.0.0", 0),
+                UdpTestNode.at("127.0.0.1", 9),
+                ServiceKey.of(NAME),
+                3,
+                0,
+                Anep.DEFAULT_TYPE_ID)));
+        node.environment.start();
+        try (node) {
+            int port = node.environment.gatewayAddresses().get(0).getPort();
+            try (DatagramSocket client = connected(CLIENT, UdpTestNode.address("127.0.0.2"), port)) {
+                assertThat(ask(client, new byte[] {1, 2, 3})).containsExactly(1, 2, 3);
+            }
+        }
+    }
+}
