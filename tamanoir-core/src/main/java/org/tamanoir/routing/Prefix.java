@@ -1,7 +1,6 @@
 package org.tamanoir.routing;
 
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.regex.Pattern;
 
@@ -120,17 +119,17 @@ public record Prefix(long high, long low, int length) {
         return length <= 64 ? 0 : -1L << (MAX_LENGTH - length);
     }
 
-    /** Never asks a name server: what {@link InetAddress} would look up does not match the patterns. */
+    /** Never asks a name server. */
     private static byte[] bytes(String address, String text) {
-        if (IPV4_TEXT.matcher(address).matches() || IPV6_TEXT.matcher(address).matches()) {
-            try {
-                return InetAddress.getByName(address).getAddress();
-            } catch (UnknownHostException e) {
-                // Falls through to the message, which is the same for whatever is no address.
-            }
+        String problem = AddressText.problem(address);
+        if (problem == null
+                && (IPV4_TEXT.matcher(address).matches()
+                        || IPV6_TEXT.matcher(address).matches())) {
+            return AddressText.literal(address).getAddress();
         }
         throw new IllegalArgumentException(
-                text + ": no address prefix; write it as 10.0.0.0/8, 2001:db8::/32, or an address without a length");
+                text + ": no address prefix; write it as 10.0.0.0/8, 2001:db8::/32, or an address without a length"
+                        + (problem == null ? "" : " (" + problem + ")"));
     }
 
     private static long high(byte[] bytes) {

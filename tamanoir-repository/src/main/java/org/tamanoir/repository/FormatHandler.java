@@ -51,7 +51,7 @@ final class FormatHandler {
      */
     static void install(Router router, FormatShelf shelf, boolean isOpen, @Nullable Token token) {
         FormatHandler handler = new FormatHandler(shelf, isOpen, token);
-        router.get(PATH + "/:id").handler(handler::get);
+        HttpListener.get(router, PATH + "/:id").handler(handler::get);
         // One route each, since within one route Vert.x wants a body handler first.
         router.post(PATH).handler(handler::admit);
         router.post(PATH).handler(BodyHandler.create(false).setBodyLimit(FormatFile.MAX_JSON_BYTES));

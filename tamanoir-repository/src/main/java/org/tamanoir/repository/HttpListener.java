@@ -7,11 +7,13 @@ import io.vertx.core.file.FileSystemOptions;
 import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.core.net.PemTrustOptions;
+import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -216,6 +218,19 @@ public final class HttpListener implements AutoCloseable {
             }
         }
         return options;
+    }
+
+    /**
+     * Returns whether a request may do without a Host: those by HTTP/1.0 that load balancers check with, {@code GET} and
+     * {@code HEAD} of {@code /health} and {@code /ready}.
+     */
+    public static boolean isHealthCheck(HttpServerRequest request) {
+        return RequestHead.isHealthCheck(request);
+    }
+
+    /** Adds a route for questions, which HEAD asks too: Vert.x leaves the body of its answer out. */
+    public static Route get(Router router, String path) {
+        return router.route(path).method(HttpMethod.GET).method(HttpMethod.HEAD);
     }
 
     /**

@@ -109,7 +109,7 @@ public final class RepositoryServer implements AutoCloseable {
         PublishGate gate = new PublishGate(settings.token, mirror == null ? null : mirror.source());
         Uploads uploads = new Uploads(tree, settings.maxJarBytes, System::nanoTime);
         PublishHandler publishing = new PublishHandler(tree, uploads, settings.maxJarBytes, settings.publishers);
-        router.get("/health").handler(context -> Answers.json(context, 200, health(tree, settings, mirror)));
+        HttpListener.get(router, "/health").handler(context -> Answers.json(context, 200, health(tree, settings, mirror)));
         listServices(vertx, router, new ServiceSearch(tree)::find);
         router.put("/api/uploads/:sha256").handler(gate).handler(new UploadHandler(uploads, settings.maxJarBytes));
         // One route each, since within one route Vert.x wants a body handler first.
@@ -155,7 +155,7 @@ public final class RepositoryServer implements AutoCloseable {
     /** Searches on a thread of its own: whoever searches all the time holds up searches alone. */
     static void listServices(Vertx vertx, Router router, Search search) {
         WorkerExecutor searcher = vertx.createSharedWorkerExecutor("repository-search", 1);
-        router.get("/api/services").handler(context -> list(context, searcher, search));
+        HttpListener.get(router, "/api/services").handler(context -> list(context, searcher, search));
     }
 
     private static void list(RoutingContext context, WorkerExecutor searcher, Search search) {

@@ -1,22 +1,48 @@
 package org.tamanoir.repository;
 
+import com.google.common.base.CharMatcher;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request's head must not leave in doubt: which host it names and where it ends. Checks that build on these, as
- * the one against rebound names, would otherwise look at another value than whoever else handles the request. Any
- * thread.
+ * What a request's head must not leave in doubt: which host and which path it names and where it ends. Checks that build
+ * on these, as the one against rebound names, or a proxy's that lets some paths through, would otherwise look at another
+ * value than whoever else handles the request. Any thread.
  */
 final class RequestHead {
     /** A name or an address, and perhaps a port, by RFC 9110, section 7.2; empty where the target names no host. */
     private static final Pattern HOST = Pattern.compile("(?:[A-Za-z0-9._~-]*|\\[[0-9A-Fa-f:.]+])(?::\\d{0,5})?");
 
     private static final int MAX_HOST = 255 + 6;
+
+    /** Characters that stand in a path as they are; brackets, as of IPv6 addresses, are let through. */
+    private static final CharMatcher PLAIN = CharMatcher.inRange('A', 'Z')
+            .or(CharMatcher.inRange('a', 'z'))
+            .or(CharMatcher.inRange('0', '9'))
+            .or(CharMatcher.anyOf("-._~!$&'()*+,;=:@[]"));
+
+    /** Those that need no encoding anywhere (RFC 3986, section 2.3), and those that separate for some. */
+    private static final CharMatcher NEVER_ENCODED = CharMatcher.inRange('A', 'Z')
+            .or(CharMatcher.inRange('a', 'z'))
+            .or(CharMatcher.inRange('0', '9'))
+            .or(CharMatcher.anyOf("-._~/\\\u007f"))
+            .or(CharMatcher.inRange('\0', '\u001f'));
+
+    /** The slash of a prefix, as in 10.0.0.0%2F8, behind its percent sign. */
+    private static final Pattern PREFIX_SLASH = Pattern.compile("2[Ff]\\d{1,3}");
+
+    /** Of an absolute target (RFC 9112, section 3.2.2): the host and port of an http or https URL. */
+    private static final Pattern ABSOLUTE = Pattern.compile("(?i)https?://([^/?#]*)(/.*)");
+
+    private static final Set<String> HEALTH = Set.of("/health", "/ready");
 
     private RequestHead() {}
 
@@ -35,24 +61,76 @@ final class RequestHead {
         }
     }
 
+    /**
+     * Returns whether a request asks as load balancers do how the server is, by HTTP/1.0 without a Host: the answer tells
+     * nothing that pages of other sites must not learn.
+     */
+    static boolean isHealthCheck(HttpServerRequest request) {
+        return request.version() == HttpVersion.HTTP_1_0
+                && (request.method() == HttpMethod.GET || request.method() == HttpMethod.HEAD)
+                && HEALTH.contains(request.uri());
+    }
+
     /** Finds what is wrong with it, one line; null = nothing. */
     static @Nullable String problem(HttpServerRequest request) {
         List<String> hosts = request.headers().getAll("Host");
-        if (hosts.size() != 1) { // Of HTTP/1.0 too: Vert.x's router takes no request without.
+        if (hosts.size() != 1 && !(hosts.isEmpty() && isHealthCheck(request))) {
             return hosts.size() + " Host headers: exactly one is wanted";
         }
-        String host = hosts.get(0);
-        if (host.length() > MAX_HOST || !HOST.matcher(host).matches() || request.authority() == null) {
+        String host = hosts.isEmpty() ? "" : hosts.get(0);
+        if (host.length() > MAX_HOST
+                || !HOST.matcher(host).matches()
+                || !hosts.isEmpty() && request.authority() == null) {
             return "the Host header is no host: a name or an address is wanted, and perhaps ':' and a port";
         }
         String target = request.uri();
+        Matcher absolute = ABSOLUTE.matcher(target == null ? "" : target);
+        if (absolute.matches()) {
+            if (!absolute.group(1).equalsIgnoreCase(host)) {
+                return "the request's target names another host than its Host header: leave the scheme and the host out";
+            }
+            target = absolute.group(2);
+        }
         if (target == null || !target.startsWith("/")) {
             return "the request's target must be a path that begins with '/'; leave the scheme and the host out";
+        }
+        String path = target.split("\\?", 2)[0];
+        if (!isNormal(path)) {
+            return "the request's path is not in normal form: leave out empty segments, '.' and '..', and encode nothing "
+                    + "that may stand as it is; a slash is encoded in a prefix alone, as in 10.0.0.0%2F8";
         }
         List<String> codings = request.headers().getAll("Transfer-Encoding");
         if (codings.size() > 1 || codings.size() == 1 && !codings.get(0).equalsIgnoreCase("chunked")) {
             return "Transfer-Encoding: 'chunked' alone is understood";
         }
         return null;
+    }
+
+    /** Returns whether a path is in normal form (RFC 3986, section 6.2.2), with no empty segment but a last one. */
+    private static boolean isNormal(String path) {
+        int segment = 1;
+        for (int at = 1; at <= path.length(); at++) {
+            char next = at == path.length() ? '/' : path.charAt(at);
+            if (next == '/') {
+                String name = path.substring(segment, at);
+                if (name.equals(".") || name.equals("..") || name.isEmpty() && at < path.length()) {
+                    return false;
+                }
+                segment = at + 1;
+            } else if (next == '%' ? !isEncodedWell(path.substring(at + 1)) : !PLAIN.matches(next)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Returns whether behind a percent sign stands what has to be encoded. */
+    private static boolean isEncodedWell(String behind) {
+        if (PREFIX_SLASH.matcher(behind).matches()) {
+            return true;
+        }
+        int high = behind.isEmpty() ? -1 : Character.digit(behind.charAt(0), 16);
+        int low = behind.length() < 2 ? -1 : Character.digit(behind.charAt(1), 16);
+        return high >= 0 && low >= 0 && !NEVER_ENCODED.matches((char) (high << 4 | low));
     }
 }

@@ -250,10 +250,10 @@ class FormatServerTest {
                 "/formats/" + format("ship").id(),
                 "/formats/notes.txt",
                 "/formats/" + FLIGHT.id(),
-                "/formats/../index.json",
                 "/formats")) {
             assertThat(repository.get(path).statusCode()).as(path).isEqualTo(404);
         }
+        assertThat(repository.get("/formats/../index.json").statusCode()).isEqualTo(400);
         assertThat(Files.exists(formats.resolve("notes.txt"))).isTrue();
     }
 

@@ -96,6 +96,16 @@ class RequestHeadTest {
                 "GET / HTTP/1.1|Host: [::1||",
                 "GET / HTTP/1.1|Host: ::1||",
                 "GET http://evil.example/ HTTP/1.1|Host: localhost||",
+                "GET http://localhost:81/ HTTP/1.1|Host: localhost||",
+                "GET http://localhost HTTP/1.1|Host: localhost||",
+                "GET http://localhost//x HTTP/1.1|Host: localhost||",
+                "GET http://localhost/ HTTP/1.0||",
+                "GET /health HTTP/1.1||",
+                "GET /health?x HTTP/1.0||",
+                "GET /health/ HTTP/1.0||",
+                "POST /health HTTP/1.0||",
+                "GET /v1/node HTTP/1.0||",
+                "GET /health HTTP/1.0|Host: localhost|Host: evil.example||",
                 "OPTIONS * HTTP/1.1|Host: localhost||",
                 "PUT / HTTP/1.1|Host: localhost|Transfer-Encoding: gzip||",
                 "PUT / HTTP/1.1|Host: localhost|Transfer-Encoding: chunked, identity||",
@@ -109,8 +119,76 @@ class RequestHeadTest {
         assertThat(HANDLED).isEmpty();
     }
 
+    /** A proxy that lets some paths through must see the one that is answered. */
     @ParameterizedTest
-    @ValueSource(strings = {"localhost", "LOCALHOST:80", "127.0.0.1:3324", "[::1]", "[fe80::1]:80", "a_b.example", ""})
+    @ValueSource(
+            strings = {
+                "//",
+                "//v1/node",
+                "/v1//node",
+                "/ui//",
+                "/.",
+                "/..",
+                "/ui/../v1/node",
+                "/ui/./x",
+                "/ui/..",
+                "/ui/%2e%2e/v1/node",
+                "/ui/.%2E/v1/node",
+                "/ui%2f..%2fv1/node",
+                "/ui%2Fv1",
+                "/%2Fv1/node",
+                "/v1%2F24/node",
+                "/v1%2F1234",
+                "/v1%252F8%2f",
+                "/ui/..%5cv1/node",
+                "/ui/..\\v1/node",
+                "/%76%31/node",
+                "/v1/nod%65",
+                "/v1/%7Enode",
+                "/v1/node%00",
+                "/v1/node%0a",
+                "/v1/node%7f",
+                "/v1/node%",
+                "/v1/node%2",
+                "/v1/node%zz",
+                "/v1/node#x",
+                "/v1/\u00e9",
+            })
+    void aPathThatIsNotNormalIsRefused(String path) throws Exception {
+        assertThat(answer("GET " + path + " HTTP/1.1|Host: localhost||")).startsWith("HTTP/1.1 400 ");
+        assertThat(HANDLED).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/",
+                "/v1/",
+                "/v1/routes/10.0.0.0%2F8",
+                "/v1/routes/2001:db8::%2f32",
+                "/v1/services/a%20b%C3%A9%25",
+                "/v1/members/[::1]:5004",
+                "/v1/members/%5B::1%5D:5004",
+                "/...",
+                "/a..b/.c/d.",
+                "/ui?//../%2e",
+                "http://localhost/v1/node",
+                "HTTP://LOCALHOST/v1/node?x",
+            })
+    void aPathThatIsNormalIsHandedOn(String path) throws Exception {
+        assertThat(answer("GET " + path + " HTTP/1.1|Host: localhost||")).startsWith("HTTP/1.1 200 ");
+        assertThat(HANDLED).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GET /health", "HEAD /health", "GET /ready", "HEAD /ready"})
+    void aHealthCheckDoesWithoutAHost(String request) throws Exception {
+        assertThat(answer(request + " HTTP/1.0||")).startsWith("HTTP/1.0 200 ");
+        assertThat(HANDLED).containsExactly("null");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost", "LOCALHOST:80", "127.0.0.1:3324", "[::1]", "[fe80::1]:80", "a_b.example", "localhost.:80", ""})
     void aHostThatIsOneIsHandedOn(String host) throws Exception {
         assertThat(answer("GET / HTTP/1.1|Host: " + host + "||")).startsWith("HTTP/1.1 200 ");
         assertThat(HANDLED).containsExactly(host);

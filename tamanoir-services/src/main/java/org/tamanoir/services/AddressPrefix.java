@@ -8,6 +8,7 @@ import java.util.regex.Pattern;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.nodeos.Rule;
+import org.tamanoir.routing.AddressText;
 
 /**
  * An IPv4 or IPv6 prefix to compare identifiers of packets with. IPv4 stands as ::ffff:a.b.c.d, so that a prefix of
@@ -57,20 +58,19 @@ public final class AddressPrefix {
                 if (octet > 255) {
                     throw new IllegalArgumentException(octet + " in " + address + " is over 255");
                 }
+                if (quad.group(i + 1).length() > 1 && quad.group(i + 1).startsWith("0")) {
+                    throw new IllegalArgumentException(AddressText.problem(address));
+                }
                 low |= (long) octet << 24 - 8 * i;
             }
             return new AddressPrefix(0, low, 96 + length(text, slash, 32));
         }
-        if (!IPV6.matcher(address).matches()) {
-            throw new IllegalArgumentException(text + " is no address or prefix");
+        String problem = AddressText.problem(address);
+        if (problem != null || !IPV6.matcher(address).matches()) {
+            throw new IllegalArgumentException(
+                    text + " is no address or prefix" + (problem == null ? "" : ": " + problem));
         }
-        byte[] bytes;
-        try {
-            // In brackets only a literal is accepted, and never looked up as a name.
-            bytes = InetAddress.getByName("[" + address + "]").getAddress();
-        } catch (UnknownHostException e) {
-            throw new IllegalArgumentException(text + " is no IPv6 address or prefix", e);
-        }
+        byte[] bytes = AddressText.literal(address).getAddress();
         ByteBuffer bits = ByteBuffer.wrap(bytes);
         boolean isMapped = bytes.length == 4;
         long high = isMapped ? 0 : bits.getLong();

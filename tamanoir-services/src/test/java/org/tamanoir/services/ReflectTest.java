@@ -83,6 +83,8 @@ class ReflectTest {
         10.0.0.8:70000, the port must be 1 to 65535
         10.0.0.8:4000/256, the drop precedence 0 to 255
         10.0.0.300:4000, 300 in 10.0.0.300 is over 255
+        10.0.0.010:4000, without zeros in front
+        10.0.1:4000, 3 of 4 octets
         """)
     void aReceiverThatIsNoneIsRefused(String to, String why) {
         assertThatThrownBy(() -> new Reflect().init(new ServiceConfig(Map.of("to", to))))

@@ -5,6 +5,7 @@ import io.vertx.core.http.HttpServerRequest;
 import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.repository.HttpListener;
 import org.tamanoir.repository.Token;
 
 /**
@@ -32,14 +33,14 @@ final class AdminGate {
     /** For every request. */
     void admit(HttpServerRequest request) throws ApiException {
         String host = request.getHeader(HttpHeaders.HOST);
-        if (host == null || !isOwn(host.toLowerCase(Locale.ROOT))) {
+        if (host == null ? !HttpListener.isHealthCheck(request) : !isOwn(host.toLowerCase(Locale.ROOT))) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
                     "host '" + shortened(host) + "' is not a name of this server: use its address or localhost, or "
                             + "add the name to admin.hosts");
         }
         String origin = request.getHeader(HttpHeaders.ORIGIN);
-        if (origin != null && !origin.equals("http://" + host) && !origin.equals("https://" + host)) {
+        if (origin != null && !origin.equalsIgnoreCase("http://" + host) && !origin.equalsIgnoreCase("https://" + host)) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
                     "requests from other web pages than this server's are refused: leave the Origin header out");
@@ -47,7 +48,7 @@ final class AdminGate {
     }
 
     private boolean isOwn(String host) {
-        String name = host.replaceFirst(":\\d{1,5}$", "");
+        String name = host.replaceFirst("\\.?(:\\d{1,5})?$", ""); // A name with a dot at its end is the same one.
         return name.equals("localhost")
                 || ADDRESS.matcher(name).matches()
                 || settings.hosts().contains(name);

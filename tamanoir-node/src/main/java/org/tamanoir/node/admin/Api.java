@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.tamanoir.platform.ThreadRank;
 import org.tamanoir.platform.ThreadRanks;
+import org.tamanoir.repository.HttpListener;
 
 /**
  * How requests come to what answers them, and what they may not exceed; the same for every server here.
@@ -106,7 +107,8 @@ final class Api implements AutoCloseable {
 
     Route on(Router router, HttpMethod method, String path) {
         operations.add(method + " " + path);
-        return router.route(method, path.replaceAll("\\{(\\w+)}", ":$1"));
+        String pattern = path.replaceAll("\\{(\\w+)}", ":$1");
+        return method == HttpMethod.GET ? HttpListener.get(router, pattern) : router.route(method, pattern);
     }
 
     /** A question that JSON answers. */

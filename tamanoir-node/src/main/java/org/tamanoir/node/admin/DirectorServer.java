@@ -142,7 +142,7 @@ public final class DirectorServer implements AutoCloseable {
 
     private Router readyRouter(Vertx vertx) {
         Router router = opening(vertx);
-        router.get("/ready").handler(context -> Api.read(context, call -> ready()));
+        HttpListener.get(router, "/ready").handler(context -> Api.read(context, call -> ready()));
         return router;
     }
 

@@ -3,6 +3,7 @@ package org.tamanoir.node.admin;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.RoutingContext;
 import java.util.Iterator;
@@ -108,6 +109,12 @@ final class LiveFeed {
 
     /** Sends a client the view, and its changes from now on. */
     void listen(RoutingContext context) {
+        if (context.request().method() == HttpMethod.HEAD) {
+            context.response()
+                    .putHeader(HttpHeaders.CONTENT_TYPE, StreamedAnswer.EVENT_STREAM)
+                    .end();
+            return;
+        }
         Object stranger = HttpListener.stranger(context.request());
         try {
             strangers.take(stranger);

@@ -90,7 +90,7 @@ final class Replies {
 
     /** Answers as the work goes on; blocks as it does. @param isOver whether this process tells no more */
     static void stream(RoutingContext context, LiveWork work, BooleanSupplier isOver) {
-        StreamedAnswer answer = new StreamedAnswer(context.response(), isOver);
+        StreamedAnswer answer = new StreamedAnswer(context.request(), isOver);
         try {
             work.run(Call.of(context), answer);
             answer.end();

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.node.config.Choice;
+import org.tamanoir.routing.AddressText;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -110,7 +111,9 @@ record RouteJson(
         } catch (IllegalArgumentException | UnknownHostException e) {
             // The line below says it.
         }
-        fields.problem(name + " '" + text + "': an IPv4 or IPv6 address is wanted, without port and prefix length");
+        String problem = AddressText.problem(text);
+        fields.problem(name + " '" + text + "': an IPv4 or IPv6 address is wanted, without port and prefix length"
+                + (problem == null ? "" : "; " + problem));
         return null;
     }
 

@@ -2,6 +2,8 @@ package org.tamanoir.node.admin;
 
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -28,10 +30,14 @@ final class StreamedAnswer {
 
     private final HttpServerResponse response;
     private final BooleanSupplier isOver;
+    /** It has a head alone. */
+    private final boolean isHead;
+
     private boolean begun;
 
-    StreamedAnswer(HttpServerResponse response, BooleanSupplier isOver) {
-        this.response = response;
+    StreamedAnswer(HttpServerRequest request, BooleanSupplier isOver) {
+        this.response = request.response();
+        this.isHead = request.method() == HttpMethod.HEAD;
         this.isOver = isOver;
     }
 
@@ -41,7 +47,7 @@ final class StreamedAnswer {
 
     /** Returns whether the client is gone, or another process tells it more. */
     boolean isClosed() {
-        return response.closed() || isOver.getAsBoolean();
+        return isHead && begun || response.closed() || isOver.getAsBoolean();
     }
 
     void begin(String contentType) {
@@ -50,6 +56,9 @@ final class StreamedAnswer {
     }
 
     void write(byte[] bytes) throws IOException, InterruptedException {
+        if (isHead) {
+            return;
+        }
         try {
             response.write(Buffer.buffer(bytes))
                     .toCompletionStage()

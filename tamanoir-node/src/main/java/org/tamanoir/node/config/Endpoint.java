@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import org.tamanoir.format.text.Decimals;
+import org.tamanoir.routing.AddressText;
 import org.tamanoir.routing.Addresses;
 
 /**
@@ -28,24 +29,33 @@ public record Endpoint(String host, int port) {
         }
         if (text.startsWith("[")) {
             int close = text.indexOf(']');
-            if (close < 2 || close + 1 < text.length() && text.charAt(close + 1) != ':') {
+            if (close < 2
+                    || text.lastIndexOf(':', close) < 0
+                    || close + 1 < text.length() && text.charAt(close + 1) != ':') {
                 throw new IllegalArgumentException(
                         "'" + text + "' is no address: [v6]:port is wanted, as in [::1]:3322");
             }
-            String host = text.substring(1, close);
             return new Endpoint(
-                    host, close + 1 == text.length() ? NO_PORT : port(text, text.substring(close + 2), minPort));
+                    host(text.substring(1, close)), close + 1 == text.length() ? NO_PORT : port(text, text.substring(close + 2), minPort));
         }
         int colon = text.indexOf(':');
         if (colon >= 0 && text.indexOf(':', colon + 1) >= 0) {
-            return new Endpoint(text, NO_PORT);
+            return new Endpoint(host(text), NO_PORT);
         }
         String host = colon < 0 ? text : text.substring(0, colon);
         if (host.isEmpty() || host.chars().anyMatch(Character::isWhitespace)) {
             throw new IllegalArgumentException(
                     "'" + text + "' is no address: host:port is wanted, as in 127.0.0.1:3322");
         }
-        return new Endpoint(host, colon < 0 ? NO_PORT : port(text, text.substring(colon + 1), minPort));
+        return new Endpoint(host(host), colon < 0 ? NO_PORT : port(text, text.substring(colon + 1), minPort));
+    }
+
+    private static String host(String host) {
+        String problem = AddressText.problem(host);
+        if (problem != null) {
+            throw new IllegalArgumentException(problem);
+        }
+        return host;
     }
 
     /** A socket's address: without a host loopback, {@code *} all of IPv4, without a port the default one. */
@@ -85,7 +95,7 @@ public record Endpoint(String host, int port) {
     private static int port(String text, String port, int min) {
         try {
             int number = Integer.parseInt(port);
-            if (number >= min && number <= MAX_PORT && Decimals.isWhole(port)) {
+            if (number >= min && number <= MAX_PORT && Decimals.isWhole(port) && port.charAt(0) != '+') {
                 return number;
             }
         } catch (NumberFormatException e) {

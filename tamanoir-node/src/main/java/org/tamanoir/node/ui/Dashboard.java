@@ -7,6 +7,7 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.tamanoir.repository.HttpListener;
 
 /**
  * Serves the page at {@code /ui}. It is files alone: what the page shows it asks the API of the same server for, with
@@ -40,8 +41,8 @@ public final class Dashboard {
 
     /** Adds the page's paths. */
     public void serve(Router router) {
-        router.get(BASE).handler(context -> read(context, () -> Optional.of(Read.ASSETS.page(server)), "no-cache"));
-        router.get(BASE + "/:version/:file").handler(context -> {
+        HttpListener.get(router, BASE).handler(context -> read(context, () -> Optional.of(Read.ASSETS.page(server)), "no-cache"));
+        HttpListener.get(router, BASE + "/:version/:file").handler(context -> {
             String version = context.pathParam("version");
             String file = context.pathParam("file");
             read(context, () -> Read.ASSETS.file(version, file), FOR_EVER);

@@ -9,6 +9,7 @@ import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -128,9 +129,82 @@ class AdminGateTest {
         }
     }
 
+    /** As HAProxy's {@code option httpchk GET /health} asks, and what else it may. */
+    @Test
+    void loadBalancersAskWithoutAHostHowTheNodeIsAndNothingElse() throws Exception {
+        try (TestAdmin node = TestAdmin.start()) {
+            for (String path : List.of("/health", "/ready")) {
+                assertThat(node.raw("GET " + path + " HTTP/1.0\r\n\r\n")).startsWith("HTTP/1.0 200 ").endsWith("}");
+                assertThat(node.raw("HEAD " + path + " HTTP/1.0\r\n\r\n"))
+                        .startsWith("HTTP/1.0 200 ")
+                        .endsWith("\r\n\r\n");
+                assertThat(node.raw("GET " + path + " HTTP/1.0\r\nHost: evil.example\r\nConnection: close\r\n\r\n"))
+                        .startsWith("HTTP/1.0 403 ");
+                assertThat(node.raw("GET " + path + " HTTP/1.0\r\nOrigin: http://evil.example\r\n\r\n"))
+                        .startsWith("HTTP/1.0 403 ");
+            }
+            assertThat(node.raw("GET /metrics HTTP/1.0\r\n\r\n")).startsWith("HTTP/1.0 400 ");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost.", "LOCALHOST.:3324", "Localhost", "127.0.0.1", "[::1]:1", "[FE80::1]"})
+    void theServersOwnNamesAreTakenHoweverTheyAreWritten(String host) throws Exception {
+        try (TestAdmin node = TestAdmin.start()) {
+            String head = "GET /v1/node HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n";
+            assertThat(node.raw(head + "\r\n")).startsWith("HTTP/1.1 200 ");
+            String origin = "http://" + host.toLowerCase(Locale.ROOT);
+            assertThat(node.raw(head + "Origin: " + origin + "\r\n\r\n")).startsWith("HTTP/1.1 200 ");
+        }
+    }
+
+    @Test
+    void whatGetAnswersHeadAnswersWithoutItsBody() throws Exception {
+        try (TestAdmin node = TestAdmin.start()) {
+            List<String> paths = new ArrayList<>(List.of("/ui"));
+            for (String operation : node.server.operations()) {
+                if (operation.startsWith("GET ")) {
+                    paths.add(operation
+                            .substring(4)
+                            .replace("{name}", TestAdmin.MONITOR)
+                            .replace("{version}", "-")
+                            .replace("{prefix}", "10.0.0.0%2F8"));
+                }
+            }
+            Set<String> endless = Set.of("/v1/live", "/v1/events", "/v1/drops", "/v1/capture");
+            assertThat(paths).containsAll(endless).contains("/health", "/ready", "/metrics", "/v1/node");
+            for (String path : paths) {
+                String end = " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + TestAdmin.TOKEN
+                        + "\r\nConnection: close\r\n\r\n";
+                String head = node.raw("HEAD " + path + end);
+                assertThat(head).as(path).doesNotStartWith("HTTP/1.1 405").endsWith("\r\n\r\n");
+                assertThat(head.indexOf("\r\n\r\n")).as(path).isEqualTo(head.length() - 4);
+                if (!endless.contains(path)) {
+                    String get = node.raw("GET " + path + end);
+                    assertThat(status(head)).as(path).isEqualTo(status(get));
+                    assertThat(type(head)).as(path).isEqualTo(type(get));
+                } else {
+                    assertThat(status(head)).as(path).isEqualTo("HTTP/1.1 200 OK");
+                    assertThat(type(head)).as(path).isNotEmpty();
+                }
+            }
+        }
+    }
+
+    private static String status(String answer) {
+        return answer.lines().findFirst().orElse("");
+    }
+
+    private static String type(String answer) {
+        return answer.lines()
+                .filter(line -> line.toLowerCase(Locale.ROOT).startsWith("content-type:"))
+                .findFirst()
+                .orElse("");
+    }
+
     @ParameterizedTest
     @ValueSource(
-            strings = {"evil.example", "evil.example:3324", "localhost.evil.example", "127.0.0.1.evil.example", "", "1"
+            strings = {"evil.example", "evil.example:3324", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example.", "", "1"
             })
     void aNameThatWasReboundToThisHostIsRefused(String host) throws Exception {
         try (TestAdmin node = TestAdmin.start()) {

@@ -57,6 +57,28 @@ class EndpointTest {
         assertThat(Endpoint.toString(Endpoint.listening(text, 3322))).isEqualTo(address);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "127.1:1, 2 of 4 octets; 2 lack",
+        "2130706433:1, 1 of 4 octets; 3 lack",
+        "10.0.1:3322, 3 of 4 octets; 1 lacks",
+        "10.0.1, 3 of 4 octets; 1 lacks",
+        "0x7f.1:80, 2 of 4 octets; 2 lack",
+        "127.0.0.01:1, without zeros in front",
+        "[22:22], 2 of 8 groups; 6 lack",
+        "[22:22]:1, 2 of 8 groups; 6 lack",
+        "22:22:22, 3 of 8 groups; 5 lack",
+        "[127.0.0.1]:1, [v6]:port is wanted",
+        "[localhost]:1, [v6]:port is wanted",
+        "127.0.0.1:+1, a number from"
+    })
+    void whatResolversTakeForAnotherAddressIsRefused(String text, String why) {
+        assertThatThrownBy(() -> Endpoint.listening(text, 3322))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(why.replace(';', ','));
+        assertThatThrownBy(() -> Endpoint.parse(text, 1)).hasMessageContaining(why.replace(';', ','));
+    }
+
     @Test
     void namesThatDoNotResolveAreNamed() {
         assertThatThrownBy(() -> Endpoint.listening("no-such-host.invalid:1", 3322))

@@ -1,7 +1,5 @@
 package org.tamanoir.services.extra.cache;
 
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -14,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.routing.AddressText;
 import org.tamanoir.service.ControlHost;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.ServiceControl;
@@ -111,13 +110,14 @@ public final class CacheControl implements ServiceControl {
     private static byte[] address(@Nullable Object value) {
         String text = String.valueOf(value);
         try {
-            if (text.matches("[0-9a-fA-F:.]*[:.][0-9a-fA-F:.]*")) { // No name, which would be looked up.
-                return InetAddress.getByName(text).getAddress();
-            }
-        } catch (UnknownHostException e) {
-            // Falls through to the message.
+            return AddressText.literal(text).getAddress();
+        } catch (IllegalArgumentException e) {
+            String problem = AddressText.problem(text);
+            throw new IllegalArgumentException(
+                    "origin: " + text + " must be an address, as 10.0.9.1"
+                            + (problem == null ? "" : " (" + problem + ")"),
+                    e);
         }
-        throw new IllegalArgumentException("origin: " + text + " must be an address, as 10.0.9.1");
     }
 
     private static int port(@Nullable Object value) {

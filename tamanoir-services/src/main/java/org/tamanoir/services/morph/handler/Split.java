@@ -1,8 +1,6 @@
 package org.tamanoir.services.morph.handler;
 
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -19,6 +17,7 @@ import org.tamanoir.message.Message;
 import org.tamanoir.message.MessageHandler;
 import org.tamanoir.message.Outcome;
 import org.tamanoir.message.Outlet;
+import org.tamanoir.routing.AddressText;
 import org.tamanoir.services.morph.expression.Expression;
 import org.tamanoir.services.morph.expression.ResultType;
 
@@ -65,10 +64,10 @@ final class Split implements MessageHandler {
         try {
             int port = matcher.matches() ? Integer.parseInt(matcher.group(2)) : 0;
             if (port > 0 && port <= 0xFFFF) {
-                return new InetSocketAddress(InetAddress.getByName(matcher.group(1)), port);
+                return new InetSocketAddress(AddressText.literal(matcher.group(1)), port);
             }
-        } catch (UnknownHostException e) {
-            throw item.problem("to", "'" + text + "' is no address: " + e.getMessage());
+        } catch (IllegalArgumentException e) {
+            throw item.problem("to", String.valueOf(e.getMessage()));
         }
         throw item.problem(
                 "to", "'" + text + "' is no address with a port, such as 10.0.0.8:4000 or [2001:db8::8]:4000");

@@ -270,6 +270,10 @@ class CacheTest {
         assertThat(cache.control().view()).containsEntry("objects", 0L).containsEntry("bytes", 0L);
         assertThatThrownBy(() -> cache.control().change("purge", Map.of("origin", "localhost", "key", "a")))
                 .hasMessage("origin: localhost must be an address, as 10.0.9.1");
+        assertThatThrownBy(() -> cache.control().change("purge", Map.of("origin", "127.1", "key", "a")))
+                .hasMessageContaining("2 of 4 octets, 2 lack");
+        assertThatThrownBy(() -> cache.control().change("purge", Map.of("origin", "dead.beef", "key", "a")))
+                .hasMessage("origin: dead.beef must be an address, as 10.0.9.1"); // And no name that is looked up.
         assertThatThrownBy(() -> cache.control().change("purge", Map.of("origin", ORIGIN)))
                 .hasMessage("key: has 0 octets of UTF-8, must have 1 to 255");
     }

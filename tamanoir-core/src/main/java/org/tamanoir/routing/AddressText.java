@@ -1,0 +1,80 @@
+package org.tamanoir.routing;
+
+import com.google.common.base.CharMatcher;
+import com.google.common.net.InetAddresses;
+import java.net.InetAddress;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Addresses as users write them: whole, or refused. Resolvers take 127.1, 2130706433 and 0x7f.1 for 127.0.0.1, and some of
+ * them 010 for 8.
+ */
+public final class AddressText {
+    private static final int OCTETS = 4;
+    private static final int GROUPS = 8;
+
+    private AddressText() {}
+
+    /** Returns why a host is neither an address nor may be a name, what lacks included, in one line; null = it is one. */
+    public static @Nullable String problem(String host) {
+        if (host.indexOf(':') >= 0) {
+            return ipv6Problem(host);
+        }
+        String[] labels = host.split("\\.", -1);
+        String last = labels[labels.length - 1];
+        boolean isName = !isNumber(last.isEmpty() && labels.length > 1 ? labels[labels.length - 2] : last);
+        return isName || isWhole(host) ? null : ipv4Problem(host, labels);
+    }
+
+    /**
+     * Returns the address that a text is, without asking a name server.
+     *
+     * @throws IllegalArgumentException in one line, if it is none
+     */
+    public static InetAddress literal(String text) {
+        String problem = problem(text);
+        if (problem != null || !isWhole(text)) {
+            throw new IllegalArgumentException(
+                    problem == null ? "'" + text + "' is no address: write one as 10.0.0.1 or 2001:db8::1" : problem);
+        }
+        return InetAddresses.forString(text);
+    }
+
+    private static boolean isWhole(String text) {
+        return CharMatcher.ascii().matchesAllOf(text) && InetAddresses.isInetAddress(text);
+    }
+
+    /** Returns whether resolvers take a label for a number; a host whose last one is a number is no name. */
+    private static boolean isNumber(String label) {
+        return !label.isEmpty() && label.chars().allMatch(digit -> Character.digit(digit, 10) >= 0)
+                || label.matches("0[xX][0-9a-fA-F]*");
+    }
+
+    private static String ipv4Problem(String host, String[] labels) {
+        int lacking = OCTETS - labels.length;
+        String why = lacking > 0
+                ? "it has " + labels.length + " of 4 octets, " + lacking + (lacking == 1 ? " lacks" : " lack")
+                : lacking < 0
+                        ? "it has " + labels.length + " octets, of 4"
+                        : "an octet is a decimal number from 0 to 255, without zeros in front";
+        return "'" + host + "' is no IPv4 address: " + why + "; write all four, as in 127.0.0.1";
+    }
+
+    private static @Nullable String ipv6Problem(String host) {
+        int zone = host.indexOf('%');
+        String address = zone < 0 ? host : host.substring(0, zone);
+        if (isWhole(address) && zone < host.length() - 1) {
+            return null;
+        }
+        long groups = Arrays.stream(address.split(":"))
+                .filter(group -> !group.isEmpty())
+                .mapToInt(group -> group.indexOf('.') < 0 ? 1 : 2)
+                .sum();
+        String why = groups < GROUPS && !address.contains("::")
+                ? "it has " + groups + " of 8 groups, " + (GROUPS - groups) + (groups == GROUPS - 1 ? " lacks" : " lack")
+                        + "; write '::' in place of zeros"
+                : "write it as RFC 4291 says";
+        return "'" + host + "' is no IPv6 address: " + why + ", as in ::1";
+    }
+}
