@@ -3,12 +3,15 @@ package org.tamanoir.ee;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.gateway.udp.GatewayHost;
 import org.tamanoir.gateway.udp.GatewaySocket;
+import org.tamanoir.rtp.RtpCompanion;
 import org.tamanoir.rtp.RtpSnapshot;
 import org.tamanoir.rtp.RtpSources;
 import org.tamanoir.rtp.RtpStatus;
@@ -50,6 +53,7 @@ final class Gateways {
     synchronized RtpSnapshot rtp() {
         List<RtpStatus> all = new ArrayList<>();
         long crowded = 0;
+        Map<RtpCompanion, Long> companions = new EnumMap<>(RtpCompanion.class);
         Set<RtpSources> each = new LinkedHashSet<>();
         for (GatewaySocket opened : udp) {
             RtpSources sources = opened.rtp();
@@ -57,9 +61,10 @@ final class Gateways {
                 RtpSnapshot its = sources.status();
                 all.addAll(its.status());
                 crowded += its.crowded();
+                its.companions().forEach((companion, count) -> companions.merge(companion, count, Long::sum));
             }
         }
-        return new RtpSnapshot(all, crowded);
+        return new RtpSnapshot(all, crowded, companions);
     }
 
     /** Listens where they are to. */

@@ -3,6 +3,7 @@ package org.tamanoir.rtp;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +37,7 @@ public final class RtpSources {
     private final Key asked = new Key();
 
     private long crowded;
+    private final long[] companions = new long[RtpCompanion.values().length];
 
     /** Names a source. Nobody changes one that stands in a map. */
     static final class Key {
@@ -156,6 +158,11 @@ public final class RtpSources {
         return null;
     }
 
+    /** Counts a datagram of another protocol, of either direction. */
+    public synchronized void take(RtpCompanion companion) {
+        companions[companion.ordinal()]++;
+    }
+
     private boolean hasRoom(long nowNs) {
         if (!places.isFull()) {
             return true;
@@ -193,6 +200,10 @@ public final class RtpSources {
             }
         }
         counting.sort((one, other) -> Long.signum(one.usedNs - other.usedNs));
-        return new RtpSnapshot(counting.stream().map(RtpSource::status).toList(), crowded);
+        Map<RtpCompanion, Long> others = new EnumMap<>(RtpCompanion.class);
+        for (RtpCompanion each : RtpCompanion.values()) {
+            others.put(each, companions[each.ordinal()]);
+        }
+        return new RtpSnapshot(counting.stream().map(RtpSource::status).toList(), crowded, others);
     }
 }

@@ -357,7 +357,7 @@ class UdpGatewayMemoryTest extends UdpGatewayTesting {
         BatchMemory memory = new BatchMemory(LIMIT_OCTETS);
         try (GatewaySocket socket = socket(node, memory);
                 DatagramSocket client = open()) {
-            send(client, socket.localAddress(), octets(100, 0));
+            send(client, socket.localAddress(), octets(100, 200));
             assertThat(receive(socket, socket.newBatch())).as("no RTP").isZero();
             isWhole(memory);
         }

@@ -19,6 +19,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.rtp.RtpCompanion;
 import org.tamanoir.rtp.RtpReport;
 import org.tamanoir.rtp.RtpStatus;
 import org.tamanoir.service.Service;
@@ -251,6 +252,64 @@ class UdpGatewayTest extends UdpGatewayTesting {
                 3,
                 90_000,
                 Anep.DEFAULT_TYPE_ID);
+    }
+
+    /** By the first octet (RFC 7983): STUN, ZRTP, DTLS and TURN share RTP's port, all else is nobody's. */
+    @ParameterizedTest
+    @MethodSource("transports")
+    void whatSharesAPortWithRtpCrossesAndIsCountedApart(TransportKind kind) throws Exception {
+        rtpClockHz = 90_000;
+        TestNode node = start(kind, "");
+        try (DatagramSocket client = open()) {
+            int ended = 0;
+            InetSocketAddress flow = null;
+            for (int first = 0; first < 256; first++) {
+                byte[] datagram = octets(1 + first % 30, first);
+                send(client, gateway(node), datagram);
+                if (first <= 3 || first >= 16 && first <= 79) {
+                    DatagramPacket came = receive(far);
+                    assertThat(bytes(came)).isEqualTo(datagram);
+                    flow = (InetSocketAddress) came.getSocketAddress();
+                } else if (first >= 128 && first <= 191) {
+                    send(client, gateway(node), rtp(first)); // What begins as RTP, and is none, ends as before.
+                    byte[] next = bytes(receive(far));
+                    ended += Arrays.equals(next, datagram) ? 0 : 1;
+                    assertThat(Arrays.equals(next, datagram) ? bytes(receive(far)) : next).isEqualTo(rtp(first));
+                } else {
+                    ended++;
+                }
+            }
+            send(far, java.util.Objects.requireNonNull(flow), octets(20, 20));
+            assertThat(bytes(receive(client))).isEqualTo(octets(20, 20));
+            conserves(node);
+            node.assertDrops(Map.of(DropReason.RTP, (long) ended));
+            assertThat(node.environment.rtp().companions())
+                    .isEqualTo(Map.of(
+                            RtpCompanion.STUN, 4L,
+                            RtpCompanion.ZRTP, 4L,
+                            RtpCompanion.DTLS, 45L,
+                            RtpCompanion.TURN, 16L));
+            assertThat(node.environment.rtp().status()).hasSize(1);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void strictlyRtpAloneCrosses(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        InetSocketAddress to = (InetSocketAddress) far.getLocalSocketAddress();
+        settings.udpGateways = List.of(new UdpGateway(
+                new InetSocketAddress(to.getAddress(), 0), to, ServiceKey.NONE, 3, 90_000, true, Anep.DEFAULT_TYPE_ID));
+        TestNode node = node(flip);
+        try (DatagramSocket client = open()) {
+            for (int first : new int[] {0, 16, 20, 64, 80}) {
+                send(client, gateway(node), octets(30, first));
+            }
+            send(client, gateway(node), rtp(1));
+            assertThat(bytes(receive(far))).isEqualTo(rtp(1));
+        }
+        conserves(node);
+        node.assertDrops(Map.of(DropReason.RTP, 5L));
     }
 
     @ParameterizedTest

@@ -177,7 +177,8 @@ class FilterTest {
                 "drop source localhost|rules: rule 1 (drop source localhost), column 13: \"localhost\": must be an"
                         + " address or prefix such as 10.0.0.0/8 or 2001:db8::/32 (localhost is no address or prefix)",
                 "drop source 1:2:3|rules: rule 1 (drop source 1:2:3), column 13: \"1:2:3\": must be an address or prefix"
-                        + " such as 10.0.0.0/8 or 2001:db8::/32 (1:2:3 is no IPv6 address or prefix)",
+                        + " such as 10.0.0.0/8 or 2001:db8::/32 (1:2:3 is no address or prefix: '1:2:3' is no"
+                        + " IPv6 address: it has 3 of 8 groups, 5 lack; write '::' in place of zeros, as in ::1)",
                 "drop all packets|rules: rule 1 (drop all packets), column 10: \"packets\": must be the end of the rule:"
                         + " ; or a new line",
                 "drop payload-contains x|rules: rule 1 (drop payload-contains x), column 23: \"x\": must be text in"

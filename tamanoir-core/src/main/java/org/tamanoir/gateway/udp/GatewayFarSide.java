@@ -10,6 +10,7 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.rtp.RtpCompanion;
 import org.tamanoir.rtp.RtpPacket;
 import org.tamanoir.rtp.RtpSources;
 import org.tamanoir.supervision.CoreThread;
@@ -247,7 +248,17 @@ final class GatewayFarSide {
             traffic.drop(DropReason.AMPLIFICATION, gateway.to(), ServiceKey.NONE, length);
             return false;
         }
-        if (rtp != null && packet.read(memory, at, length) == null) {
+        if (rtp != null && length > 0) {
+            measure(rtp, flow, memory, at, length);
+        }
+        return true;
+    }
+
+    private void measure(RtpSources rtp, GatewayFlow flow, ByteBuffer memory, int at, int length) {
+        RtpCompanion companion = RtpCompanion.of(memory.get(at));
+        if (companion != null) {
+            rtp.take(companion);
+        } else if (packet.read(memory, at, length) == null) {
             rtp.take(
                     packet,
                     flow.high,
@@ -256,7 +267,6 @@ final class GatewayFarSide {
                     true,
                     host.platform().nanoTime());
         }
-        return true;
     }
 
     /** Makes what datagrams to the far side leave by, for one thread; the socket of the first flow is there. */

@@ -11,6 +11,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.rtp.RtpCompanion;
 import org.tamanoir.rtp.RtpPacket;
 import org.tamanoir.rtp.RtpSources;
 import org.tamanoir.traffic.Tap;
@@ -93,9 +94,21 @@ public final class GatewaySocket implements UdpSocket {
 
     /** Returns whether a datagram may become a packet. */
     boolean admits(RtpPacket reads, ByteBuffer from, int at, int octets, long high, long low, int port) {
-        return rtp == null
-                || reads.read(from, at, octets) == null
-                        && rtp.take(reads, high, low, port, false, platform.nanoTime()) == null;
+        RtpSources sources = rtp;
+        return sources == null
+                || octets > 0
+                        && (isCompanion(sources, from.get(at))
+                                || reads.read(from, at, octets) == null
+                                        && sources.take(reads, high, low, port, false, platform.nanoTime()) == null);
+    }
+
+    /** Counts a datagram of another protocol that may share the port; false where it is of none. */
+    private boolean isCompanion(RtpSources sources, byte first) {
+        RtpCompanion companion = gateway.isStrict() ? null : RtpCompanion.of(first);
+        if (companion != null) {
+            sources.take(companion);
+        }
+        return companion != null;
     }
 
     /** Counts datagrams of one message that become no packets. */

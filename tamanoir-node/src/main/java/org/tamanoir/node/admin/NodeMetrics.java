@@ -14,6 +14,7 @@ import org.tamanoir.manager.DeploymentStatistics;
 import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.routing.FeedStatus;
+import org.tamanoir.rtp.RtpSnapshot;
 import org.tamanoir.rtp.RtpStatus;
 import org.tamanoir.sapf.SapfStatistics;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -50,11 +51,21 @@ final class NodeMetrics {
         ServiceMetrics.add(metrics, services);
         LevelMetrics.add(metrics, environment.levels(), services);
         plain(metrics, environment.plain());
-        rtp(metrics, environment.rtp().status());
+        rtp(metrics, environment.rtp());
         QosMetrics.add(metrics, manager.qosStatus());
     }
 
-    private static void rtp(Metrics metrics, List<RtpStatus> sources) {
+    private static void rtp(Metrics metrics, RtpSnapshot known) {
+        known.companions().forEach((companion, count) -> {
+            if (count > 0) {
+                metrics.with("protocol", companion.label())
+                        .counter(
+                                "rtp_companions",
+                                "Datagrams of other protocols at gateways for RTP, by their first octet.",
+                                count);
+            }
+        });
+        List<RtpStatus> sources = known.status();
         if (!sources.isEmpty()) {
             metrics.gauge("rtp_sources", "Sources of RTP.", sources.size());
             metrics.gauge(

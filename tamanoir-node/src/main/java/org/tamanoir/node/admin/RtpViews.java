@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.rtp.RtpCompanion;
 import org.tamanoir.rtp.RtpReport;
 import org.tamanoir.rtp.RtpSnapshot;
 import org.tamanoir.rtp.RtpStatus;
@@ -13,11 +14,25 @@ final class RtpViews {
     private RtpViews() {}
 
     /** All sources. */
-    record Rtp(List<Source> sources, long crowded) {
+    record Rtp(List<Source> sources, long crowded, Companions companions) {
         static Rtp of(RtpSnapshot known) {
-            return new Rtp(known.status().stream().map(Source::of).toList(), known.crowded());
+            return new Rtp(
+                    known.status().stream().map(Source::of).toList(),
+                    known.crowded(),
+                    new Companions(
+                            of(known, RtpCompanion.STUN),
+                            of(known, RtpCompanion.ZRTP),
+                            of(known, RtpCompanion.DTLS),
+                            of(known, RtpCompanion.TURN)));
+        }
+
+        private static long of(RtpSnapshot known, RtpCompanion companion) {
+            return known.companions().getOrDefault(companion, 0L);
         }
     }
+
+    /** Datagrams of other protocols. */
+    record Companions(long stun, long zrtp, long dtls, long turn) {}
 
     /** One source. */
     record Source(

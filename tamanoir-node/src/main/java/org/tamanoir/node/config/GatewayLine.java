@@ -27,10 +27,14 @@ public record GatewayLine(
     /** The format of UDP: a packet's payload is a datagram. */
     private static final String DATAGRAMS = "datagrams";
 
-    /** The same, and is RTP or RTCP; perhaps with the clock of payload types that have none of their own. */
+    /**
+     * The same, and is RTP, RTCP, or with strict nothing else, of another protocol on its port; perhaps with the clock of
+     * payload types that have none of their own.
+     */
     private static final String RTP = "rtp";
 
-    private static final Pattern RTP_CLOCK = Pattern.compile(RTP + "/([1-9][0-9]{3,5})");
+    private static final String STRICT = "/strict";
+    private static final Pattern RTP_FORMAT = Pattern.compile(RTP + "(?:/([1-9][0-9]{3,5}))?(" + STRICT + ")?");
     /** Of video, in RFC 3551. */
     private static final int CLOCK_HZ = 90_000;
 
@@ -65,7 +69,8 @@ public record GatewayLine(
         if (isUdp != isOfUdp(parts[1])) {
             throw new IllegalArgumentException("'" + text + "' is no gateway: UDP, with '" + UDP
                     + "' in front, has the formats '" + DATAGRAMS + "', '" + RTP + "' and '" + RTP
-                    + "/CLOCK', and TCP the others; CLOCK is 1000 to 999999 Hz");
+                    + "/CLOCK', these two perhaps with '" + STRICT
+                    + "' behind, and TCP the others; CLOCK is 1000 to 999999 Hz");
         }
         if (!isUdp && StreamFormats.find(parts[1]) == null) {
             throw new IllegalArgumentException("gateways have no format '" + parts[1] + "': there are "
@@ -86,14 +91,12 @@ public record GatewayLine(
     }
 
     private static boolean isOfUdp(String format) {
-        return format.equals(DATAGRAMS)
-                || format.equals(RTP)
-                || RTP_CLOCK.matcher(format).matches();
+        return format.equals(DATAGRAMS) || RTP_FORMAT.matcher(format).matches();
     }
 
     private int clockHz() {
-        Matcher clock = RTP_CLOCK.matcher(format);
-        return clock.matches() ? Integer.parseInt(clock.group(1)) : format.equals(RTP) ? CLOCK_HZ : 0;
+        Matcher rtp = RTP_FORMAT.matcher(format);
+        return !rtp.matches() ? 0 : rtp.group(1) == null ? CLOCK_HZ : Integer.parseInt(rtp.group(1));
     }
 
     private static int classOfService(String text) {
@@ -125,7 +128,7 @@ public record GatewayLine(
 
     /** Makes one of UDP for a node with this Type ID. */
     public UdpGateway udpGateway(int typeId) {
-        return new UdpGateway(listen, to, serviceKey(), classOfService, clockHz(), typeId);
+        return new UdpGateway(listen, to, serviceKey(), classOfService, clockHz(), format.endsWith(STRICT), typeId);
     }
 
     /** Makes one of TCP likewise. */

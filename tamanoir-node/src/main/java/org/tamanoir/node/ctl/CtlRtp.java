@@ -3,6 +3,8 @@ package org.tamanoir.node.ctl;
 import static org.tamanoir.node.ctl.JsonTable.number;
 import static org.tamanoir.node.ctl.JsonTable.text;
 
+import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 import org.tamanoir.node.ctl.JsonTable.Column;
 import tools.jackson.databind.JsonNode;
@@ -12,6 +14,18 @@ final class CtlRtp {
     private CtlRtp() {}
 
     static void rtp(JsonNode answer, Consumer<String> lines) {
+        sources(answer, lines);
+        JsonNode others = answer.get("companions");
+        List<String> counts = others.propertyNames().stream()
+                .filter(protocol -> others.get(protocol).asLong() > 0)
+                .map(protocol -> protocol.toUpperCase(Locale.ROOT) + " " + others.get(protocol).asLong())
+                .toList();
+        if (!counts.isEmpty()) {
+            lines.accept("datagrams of other protocols: " + String.join(", ", counts));
+        }
+    }
+
+    private static void sources(JsonNode answer, Consumer<String> lines) {
         if (answer.get("sources").isEmpty()) {
             lines.accept("no RTP crosses a gateway for it");
             return;

@@ -70,5 +70,13 @@ class GatewayLineTest {
                 .isEqualTo(90_000);
         assertThat(GatewayLine.parse("1=127.0.0.1:2,octets").gateway(9).serviceKey())
                 .isZero();
+        assertThat(GatewayLine.parse("udp:1=127.0.0.1:2,rtp").udpGateway(9).isStrict())
+                .isFalse();
+        for (String format : java.util.List.of("rtp/strict", "rtp/48000/strict")) {
+            GatewayLine strict = GatewayLine.parse("udp:1=127.0.0.1:2," + format);
+            assertThat(strict.udpGateway(9).isStrict()).isTrue();
+            assertThat(strict.udpGateway(9).rtpClockHz()).isEqualTo(format.equals("rtp/strict") ? 90_000 : 48_000);
+            assertThat(GatewayLine.parse(strict.text())).isEqualTo(strict);
+        }
     }
 }

@@ -3,6 +3,7 @@ package org.tamanoir.services.extra.transcode;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.rtp.RtpCompanion;
 import org.tamanoir.rtp.RtpPacket;
 import org.tamanoir.service.Counter;
 import org.tamanoir.service.ServiceConfig;
@@ -39,6 +40,7 @@ final class RtpMode implements Mode {
     private final int toType;
     private final int maxPacketBytes;
     private final Counter controlPackets;
+    private final Counter otherProtocols;
     private final Counter otherTypes;
     private final Counter unfit;
 
@@ -52,6 +54,7 @@ final class RtpMode implements Mode {
         sources = new FlowTable<>((int) config.number("flows", 1024, 1, 65_536), this::begin, ended -> {});
         maxPacketBytes = exit.maxPacketBytes();
         controlPackets = exit.count("rtcp-packets");
+        otherProtocols = exit.count("other-protocols");
         otherTypes = exit.count("other-types");
         unfit = exit.count("unfit-packets");
     }
@@ -78,6 +81,10 @@ final class RtpMode implements Mode {
 
     @Override
     public Verdict process(Packet packet) {
+        if (packet.payloadLength() > 0 && RtpCompanion.of(packet.payloadOctet(0)) != null) {
+            otherProtocols.add(1);
+            return forward(packet);
+        }
         if (rtp.read(packet) != null) {
             return fail(packet, "not RTP");
         }
