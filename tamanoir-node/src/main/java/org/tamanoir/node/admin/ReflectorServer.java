@@ -79,7 +79,7 @@ public final class ReflectorServer implements AutoCloseable {
     }
 
     private Told leave(Call call) throws ApiException {
-        return told(call, () -> reflector.leave(call.path("session"), Endpoint.listening(call.path("member"), 0)));
+        return told(call, () -> reflector.leave(call.path("session"), Endpoint.ofAny(call.path("member"), 0)));
     }
 
     private interface Change {

@@ -18,9 +18,12 @@ public final class Systemd {
     private static final Logger LOG = LoggerFactory.getLogger(Systemd.class);
     /** Beyond the time that a process gives itself for its end. */
     private static final Duration MARGIN = Duration.ofSeconds(30);
+    /** Characters. */
+    private static final int MAX_STATUS = 300;
 
     private final @Nullable NotifySocket socket;
     private final @Nullable Duration beat;
+    private volatile boolean isReady;
     private volatile boolean warned;
 
     private Systemd(@Nullable NotifySocket socket, @Nullable Duration beat) {
@@ -63,7 +66,28 @@ public final class Systemd {
 
     /** Says that all listeners are bound. */
     public void ready(String status) {
-        tell("READY=1\nSTATUS=" + status);
+        isReady = true;
+        tell("READY=1\nSTATUS=" + line(status));
+    }
+
+    /** Says that a reload begins, which {@link #reloaded} ends; nothing while the process starts. */
+    public void reloading() {
+        if (isReady) { // CLOCK_MONOTONIC is what the JVM's nanoTime reads on Linux.
+            tell("RELOADING=1\nMONOTONIC_USEC=" + System.nanoTime() / 1000 + "\nSTATUS=reloading");
+        }
+    }
+
+    /** Says that a reload has ended, and how: a unit that is told nothing else shows one that failed as one that is ready. */
+    public void reloaded(String status) {
+        if (isReady) {
+            ready(status);
+        }
+    }
+
+    /** Returns a text as one line that systemctl shows whole. */
+    private static String line(String text) {
+        String line = text.replaceAll("\\s*\\R\\s*", "; ");
+        return line.length() <= MAX_STATUS ? line : line.substring(0, MAX_STATUS) + "...";
     }
 
     /** Says that the process ends, and takes at most so long for it; the unit's own limit may be shorter. */

@@ -58,8 +58,22 @@ public record Endpoint(String host, int port) {
         return host;
     }
 
-    /** A socket's address: without a host loopback, {@code *} all of IPv4, without a port the default one. */
+    /**
+     * The address of a socket that listens: without a host loopback, {@code *} all of IPv4, without a port the default one.
+     * A group's is refused: the system would bind it, and nothing would ever come.
+     */
     public static InetSocketAddress listening(String text, int defaultPort) {
+        InetSocketAddress address = ofAny(text, defaultPort);
+        if (address.getAddress().isMulticastAddress()
+                || address.getAddress().getHostAddress().equals("255.255.255.255")) {
+            throw new IllegalArgumentException("'" + text + "' is the address of many hosts: nothing here joins a group to "
+                    + "listen there; name an address of this host, or have 'reflect' join the group");
+        }
+        return address;
+    }
+
+    /** Reads the same, which may be a group's. */
+    public static InetSocketAddress ofAny(String text, int defaultPort) {
         return of(text, defaultPort, 0);
     }
 

@@ -24,7 +24,7 @@ public final class MemberText {
         int comma = text.indexOf(',');
         String address = comma < 0 ? text : text.substring(0, comma);
         return new MemberConfig(
-                Endpoint.listening(address, 0), comma < 0 ? Terms.OPEN : terms(text.substring(comma + 1)));
+                Endpoint.ofAny(address, 0), comma < 0 ? Terms.OPEN : terms(text.substring(comma + 1)));
     }
 
     /**

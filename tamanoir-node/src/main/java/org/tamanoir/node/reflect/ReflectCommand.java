@@ -116,7 +116,7 @@ public final class ReflectCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), "--listen HOST:PORT or --config FILE is missing");
         }
         try {
-            InetSocketAddress input = Endpoint.listening(address, ReflectTable.DEFAULT_PORT);
+            InetSocketAddress input = Endpoint.ofAny(address, ReflectTable.DEFAULT_PORT);
             return new ReflectSettings(
                     List.of(new SessionConfig(
                             ON_COMMAND_LINE,

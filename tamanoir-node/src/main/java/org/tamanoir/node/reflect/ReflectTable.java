@@ -38,7 +38,7 @@ final class ReflectTable {
             SESSIONS.require("name", Kind.text("1 to 63 letters, digits, `.`, `_`, `-`", text -> text), "lecture");
     private static final Setting<InetSocketAddress> LISTEN = SESSIONS.require(
             "listen",
-            Kind.of("`HOST:PORT`", text -> Endpoint.listening(text, DEFAULT_PORT), Endpoint::toString),
+            Kind.of("`HOST:PORT`", text -> Endpoint.ofAny(text, DEFAULT_PORT), Endpoint::toString),
             "'*:5004'");
     private static final Setting<Format> WHAT = SESSIONS.add("format", FORMAT, Format.UDP);
     private static final Setting<InetAddress> GROUP = SESSIONS.add(

@@ -119,7 +119,7 @@ final class NodeProcess {
                 }
                 Rehearsal.run(config.get(NodeSettings.TRANSPORT), config.get(NodeSettings.THREADS), rehearse);
             }
-            Reloader reloader = new Reloader(node, reloadedFrom);
+            Reloader reloader = new Reloader(node, reloadedFrom, systemd);
             node.reloading(reloader);
             HangUp.onHangUp(reloader::reloadForSignal);
             Path path = config.find(NodeSettings.HAND_OVER);

@@ -7,6 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.manager.ManagerException;
 import org.tamanoir.node.admin.Reloading;
+import org.tamanoir.node.cli.Systemd;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.Problems;
 
@@ -30,16 +31,39 @@ final class Reloader implements Reloading {
 
     private final Node node;
     private final @Nullable Source source;
+    private final Systemd systemd;
     private final AtomicBoolean isSignalWaiting = new AtomicBoolean();
 
-    /** @param source null = there is no file that could be read again */
-    Reloader(Node node, @Nullable Source source) {
+    /**
+     * @param source null = there is no file that could be read again
+     * @param systemd learns of each reload and what came of it
+     */
+    Reloader(Node node, @Nullable Source source, Systemd systemd) {
         this.node = node;
+        this.systemd = systemd;
         this.source = source;
     }
 
     @Override
     public synchronized Outcome reload() throws ManagerException {
+        systemd.reloading();
+        String status = "reload failed by a fault of the node: its log says more";
+        try {
+            Outcome outcome = take();
+            status = outcome.failed().isEmpty()
+                    ? "reloaded: " + outcome.changed().size() + " changes taken, "
+                            + outcome.needRestart().size() + " need a restart"
+                    : "reloaded, without effect: " + String.join("\n", outcome.failed());
+            return outcome;
+        } catch (ManagerException e) {
+            status = "reload refused, nothing is changed: " + e.getMessage();
+            throw e;
+        } finally {
+            systemd.reloaded(status);
+        }
+    }
+
+    private Outcome take() throws ManagerException {
         if (source == null) {
             throw new ManagerException(
                     ManagerException.Kind.CONFLICT,

@@ -42,6 +42,26 @@ class SystemdTest {
     }
 
     @Test
+    void tellsWhatCameOfAReloadInOneLine() throws Exception {
+        try (NotifyReceiver receiver =
+                NotifyReceiver.at(folder.resolve("notify").toString())) {
+            Systemd systemd = Systemd.of(environment("1", "1"), PID);
+            systemd.reloading();
+            systemd.reloaded("nothing of it while the process starts");
+            systemd.ready("3 routes");
+            assertThat(receiver.next()).isEqualTo("READY=1\nSTATUS=3 routes");
+            long beforeUs = System.nanoTime() / 1000;
+            systemd.reloading();
+            systemd.reloaded("refused: one\n  two\n" + "x".repeat(1_000));
+            String[] reloading = receiver.next().split("\n");
+            assertThat(reloading).hasSize(3).contains("RELOADING=1", "STATUS=reloading");
+            assertThat(Long.parseLong(reloading[1].replace("MONOTONIC_USEC=", "")))
+                    .isBetween(beforeUs, System.nanoTime() / 1000);
+            assertThat(receiver.next()).matches("READY=1\nSTATUS=refused: one; two; x+\\.\\.\\.").hasSizeLessThan(330);
+        }
+    }
+
+    @Test
     void beatsTwiceInTheWatchdogsTime() {
         assertThat(Systemd.of(environment("30000000", Long.toString(PID)), PID).watchdogInterval())
                 .isEqualTo(Duration.ofSeconds(15));

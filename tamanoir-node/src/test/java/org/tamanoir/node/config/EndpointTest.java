@@ -79,6 +79,17 @@ class EndpointTest {
         assertThatThrownBy(() -> Endpoint.parse(text, 1)).hasMessageContaining(why.replace(';', ','));
     }
 
+    @ParameterizedTest
+    @CsvSource({"239.1.1.1:5", "[ff02::1]:5", "255.255.255.255:5", "224.0.0.1"})
+    void nothingListensWhereNothingJoins(String text) {
+        assertThatThrownBy(() -> Endpoint.listening(text, 1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("nothing here joins a group");
+        assertThatThrownBy(() -> GatewayLine.parse("udp:" + text + (text.contains(":") ? "" : ":1") + "=10.0.0.9:1,rtp"))
+                .hasMessageContaining("nothing here joins a group");
+        assertThat(Endpoint.ofAny(text, 1)).isNotNull();
+    }
+
     @Test
     void namesThatDoNotResolveAreNamed() {
         assertThatThrownBy(() -> Endpoint.listening("no-such-host.invalid:1", 3322))

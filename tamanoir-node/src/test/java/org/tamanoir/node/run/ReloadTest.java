@@ -284,9 +284,32 @@ class ReloadTest {
             assertThat(systemd.next()).startsWith("READY=1\n");
             write(base("timeouts: {drain: 40s}\n"));
             assertThat(ctl("reload").lines()).containsExactly("0", "timeouts.drain: 7s -> 40s");
+            assertThat(systemd.next()).startsWith("RELOADING=1\nMONOTONIC_USEC=");
+            assertThat(systemd.next()).isEqualTo("READY=1\nSTATUS=reloaded: 1 changes taken, 0 need a restart");
+            write(base("timeouts: {drain: 40x}\n"));
+            assertThat(ctl("reload")).doesNotStartWith("0");
+            assertThat(systemd.next()).startsWith("RELOADING=1\n");
+            assertThat(systemd.next())
+                    .startsWith("READY=1\nSTATUS=reload refused, nothing is changed: ")
+                    .contains("timeouts.drain");
             node.terminate();
             assertThat(systemd.next()).startsWith("STOPPING=1\n").endsWith("EXTEND_TIMEOUT_USEC=70000000");
         }
+    }
+
+    /** A signal is answered by nothing: systemctl would say that a reload was done which was refused. */
+    @Test
+    void theUnitChecksBeforeItSendsTheSignal() throws Exception {
+        Path unit = Path.of("src/deb/root/usr/lib/systemd/system/tamanoir-node.service");
+        List<String> lines = Files.readAllLines(unit);
+        String start = lines.stream()
+                .filter(line -> line.startsWith("ExecStart="))
+                .findFirst()
+                .orElseThrow();
+        assertThat(lines.stream().filter(line -> line.startsWith("ExecReload=")))
+                .containsExactly(
+                        start.replace("ExecStart=", "ExecReload=") + " --validate",
+                        "ExecReload=/bin/kill -HUP $MAINPID");
     }
 
     @Test
