@@ -3,6 +3,9 @@ package org.tamanoir.message;
 import java.util.Objects;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.format.Format;
+import org.tamanoir.format.FormatException;
+import org.tamanoir.format.FormatRegistry;
 import org.tamanoir.service.Allowance;
 
 /**
@@ -14,6 +17,7 @@ final class Exit implements Outlet {
     private final MessageCounts counts;
     private final Segmenter segmenter;
     private final LongSupplier clock;
+    private final FormatRegistry known;
     /** What the handler said of the message in hand. */
     long ports;
 
@@ -28,8 +32,9 @@ final class Exit implements Outlet {
     /** Pays for messages that a handler makes. */
     private Allowance allowance = Allowance.FREE;
 
-    Exit(MessageCounts counts, Segmenter segmenter, LongSupplier clock) {
+    Exit(MessageCounts counts, Segmenter segmenter, LongSupplier clock, FormatRegistry known) {
         this.clock = clock;
+        this.known = known;
         this.counts = counts;
         this.segmenter = segmenter;
     }
@@ -79,8 +84,23 @@ final class Exit implements Outlet {
         return own == null ? allowance : own;
     }
 
+    /**
+     * Makes the format of a message that leaves known to the node: who receives it asks for it. A handler may have derived
+     * it just now, from one that nobody knew before, so it is nowhere else.
+     */
+    void publish(Format format) {
+        if (known.find(format.id()) == null) {
+            try {
+                known.add(format);
+            } catch (FormatException e) {
+                // A node keeps no description of this length, and receivers take none.
+            }
+        }
+    }
+
     /** Sends a message that is counted already, as packets of its own. */
     void send(Message message) {
+        publish(message.format());
         MessageReason lost = MessageReason.FAILED;
         Allowance paying = paying(message);
         try {

@@ -78,7 +78,11 @@ final class HandlerCalls {
                 counts.dropped(MessageReason.FAILED.name(), 1);
             }
         }
-        return settle(outcome, subject);
+        Message going = settle(outcome, subject);
+        if (going != null && going != came) {
+            exit.publish(going.format());
+        }
+        return going;
     }
 
     private @Nullable Message settle(Outcome outcome, Message subject) {

@@ -100,7 +100,7 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         reassembly = new Reassembly(settings, this);
         hold = new FormatHold(settings, !isUdp);
         waits = new FormatWaits(hold, formats, node, clock, this);
-        exit = new Exit(counts, segmenter, clock);
+        exit = new Exit(counts, segmenter, clock, formats.known());
         calls = new HandlerCalls(bindings, settings, node, counts, exit);
         runs = new Runs(settings, formats, introductions, calls, counts, exit, new RunWriter(segmenter), clock, this);
     }

@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
@@ -28,6 +30,7 @@ import org.tamanoir.message.MessageService;
 import org.tamanoir.message.Outcome;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.support.Waiting;
+import org.tamanoir.testkit.Output;
 import org.tamanoir.testkit.ServiceHarness;
 
 /** Packets through the shipped service, with a plan from a file. */
@@ -79,6 +82,31 @@ class MorphTest {
                     .as("in the packet that it came in")
                     .isFalse();
             assertThat(ids(harness)).containsExactly(7L);
+        }
+    }
+
+    /** Where a path names no format nothing is derived before the first record, and receivers ask for it all the same. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "handlers: {a: {enrich: {table: ids.csv, key: id}, then: out}}\npaths: [{enter: a}]",
+                "contexts: {work: }\n"
+                        + "handlers: {a: {enrich: {table: ids.csv, key: id}, context: work, then: out}}\n"
+                        + "paths: [{enter: a}]",
+                "handlers: {a: {select: [id], then: out}}\npaths: [{enter: a}]",
+                "handlers: {a: {select: [id], then: [out, b]}, b: {enrich: {table: ids.csv, key: id}, then: out}}\n"
+                        + "paths: [{enter: a}]",
+            })
+    void formatsThatHandlersDeriveAreKnownWhenTheirRecordsLeave(String plan) throws Exception {
+        Files.writeString(folder.resolve("ids.csv"), "id,name\n7,seven\n");
+        try (ServiceHarness harness = start(plan)) {
+            harness.send(flight(7)).endOfStream();
+            assertThat(harness.outputs()).isNotEmpty();
+            for (Output output : harness.outputs()) {
+                ByteBuffer payload = ByteBuffer.wrap(output.payload());
+                Format format = harness.formats().known().find(payload, 0, payload.remaining());
+                assertThat(format).isNotNull().isNotEqualTo(FLIGHT);
+            }
         }
     }
 
