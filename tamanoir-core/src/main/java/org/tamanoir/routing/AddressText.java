@@ -1,9 +1,9 @@
 package org.tamanoir.routing;
 
-import com.google.common.base.CharMatcher;
-import com.google.common.net.InetAddresses;
 import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.Arrays;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * them 010 for 8.
  */
 public final class AddressText {
+    private static final Pattern IPV4 = Pattern.compile("(?:(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)(?:\\.(?!$)|$)){4}");
+    private static final Pattern IPV6 = Pattern.compile("(?!.*[0-9a-fA-F]{5})[0-9a-fA-F:.]+");
     private static final int OCTETS = 4;
     private static final int GROUPS = 8;
 
@@ -33,16 +35,34 @@ public final class AddressText {
      * @throws IllegalArgumentException in one line, if it is none
      */
     public static InetAddress literal(String text) {
-        String problem = problem(text);
-        if (problem != null || !isWhole(text)) {
+        InetAddress address = isWhole(text) ? parsed(text) : null;
+        if (address == null) {
+            String problem = problem(text);
             throw new IllegalArgumentException(
                     problem == null ? "'" + text + "' is no address: write one as 10.0.0.1 or 2001:db8::1" : problem);
         }
-        return InetAddresses.forString(text);
+        return address;
     }
 
+    /** Returns whether a text is an address with all that belongs to it, and no zone. */
     private static boolean isWhole(String text) {
-        return CharMatcher.ascii().matchesAllOf(text) && InetAddresses.isInetAddress(text);
+        if (text.indexOf(':') < 0) {
+            return IPV4.matcher(text).matches();
+        }
+        int last = text.lastIndexOf(':') + 1;
+        boolean isEmbedded = text.indexOf('.') >= 0;
+        return IPV6.matcher(text).matches()
+                && (!isEmbedded || IPV4.matcher(text.substring(last)).matches())
+                && parsed(text) != null;
+    }
+
+    /** Returns an address that has been looked at; null where it is none. In brackets nothing is looked up as a name. */
+    private static @Nullable InetAddress parsed(String text) {
+        try {
+            return InetAddress.getByName(text.indexOf(':') < 0 ? text : "[" + text + "]");
+        } catch (UnknownHostException e) {
+            return null;
+        }
     }
 
     /** Returns whether resolvers take a label for a number; a host whose last one is a number is no name. */
