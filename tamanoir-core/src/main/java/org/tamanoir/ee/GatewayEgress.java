@@ -90,12 +90,6 @@ final class GatewayEgress {
         return packet.length() > hop.maxBytes
                 ? DropReason.PACKET_TOO_LONG
                 : sender.begin(
-                        hop.high,
-                        hop.low,
-                        hop.port(),
-                        hop.ownHigh(),
-                        hop.ownLow(),
-                        hop.ownDevice(),
-                        answerBytes);
+                        hop.high, hop.low, hop.port(), hop.ownHigh(), hop.ownLow(), hop.ownDevice(), answerBytes);
     }
 }

@@ -46,6 +46,7 @@ final class NextHops {
     private final Predicate<RouteCacheEntry> cameFrom;
     /** Where the packet in hand came from; null of streams. */
     private final @Nullable Arrival arrival;
+
     private final ScratchBuffers memory;
     private final NextHopResolver forwarder;
     private final int initialHopBudget;

@@ -92,8 +92,8 @@ public final class AddressText {
                 .mapToInt(group -> group.indexOf('.') < 0 ? 1 : 2)
                 .sum();
         String why = groups < GROUPS && !address.contains("::")
-                ? "it has " + groups + " of 8 groups, " + (GROUPS - groups) + (groups == GROUPS - 1 ? " lacks" : " lack")
-                        + "; write '::' in place of zeros"
+                ? "it has " + groups + " of 8 groups, " + (GROUPS - groups)
+                        + (groups == GROUPS - 1 ? " lacks" : " lack") + "; write '::' in place of zeros"
                 : "write it as RFC 4291 says";
         return "'" + host + "' is no IPv6 address: " + why + ", as in ::1";
     }

@@ -26,6 +26,7 @@ final class NativeUdpSocket implements UdpSocket {
     private final boolean segmentation;
     /** It is bound to all addresses: which one a datagram was sent to is received with it. */
     private final boolean onWildcard;
+
     private final InetSocketAddress local;
     private final ByteBuffer pollMemory = MessageArray.allocate(8);
     private final long pollAddress = MessageArray.addressOf(pollMemory);

@@ -45,13 +45,7 @@ class UdpEgressTest {
             ScratchBuffers memory = new ScratchBuffers(pool, this, Thread.currentThread(), () -> true);
             UdpEgress egress = new UdpEgress(socket, 0, socket.newSender(), memory, traffic);
             Arrival from = new Arrival(
-                    socket,
-                    Addresses.high(to.getAddress()),
-                    Addresses.low(to.getAddress()),
-                    to.getPort(),
-                    0,
-                    0,
-                    0);
+                    socket, Addresses.high(to.getAddress()), Addresses.low(to.getAddress()), to.getPort(), 0, 0, 0);
             for (int i = 0; i < PACKETS; i++) {
                 // Of different lengths, so that none are joined: the kernel is given 64 messages at a time.
                 egress.answer(packet(100 + i), from);

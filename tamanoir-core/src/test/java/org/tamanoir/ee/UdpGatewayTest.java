@@ -274,7 +274,8 @@ class UdpGatewayTest extends UdpGatewayTesting {
                     send(client, gateway(node), rtp(first)); // What begins as RTP, and is none, ends as before.
                     byte[] next = bytes(receive(far));
                     ended += Arrays.equals(next, datagram) ? 0 : 1;
-                    assertThat(Arrays.equals(next, datagram) ? bytes(receive(far)) : next).isEqualTo(rtp(first));
+                    assertThat(Arrays.equals(next, datagram) ? bytes(receive(far)) : next)
+                            .isEqualTo(rtp(first));
                 } else {
                     ended++;
                 }

@@ -19,7 +19,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.anep.Anep;
-import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.gateway.UdpGateway;
@@ -101,7 +100,8 @@ class UdpWildcardTest {
             byte[] question = packet(of(client), 150);
             for (int i = 1; i <= 100; i++) {
                 InetAddress host = InetAddress.getByAddress(new byte[] {127, 0, 1, (byte) i});
-                client.send(new DatagramPacket(question, question.length, host, node.udp().getPort()));
+                client.send(new DatagramPacket(
+                        question, question.length, host, node.udp().getPort()));
             }
             boolean[] answered = new boolean[101];
             for (int i = 1; i <= 100; i++) {
@@ -153,12 +153,12 @@ class UdpWildcardTest {
                         return Verdict.HELD;
                     default:
                         service.send(UdpTestNode.parsed(copy)); // The second finds where the first went.
-                        service.later(
-                                Duration.ZERO, () -> service.send(UdpTestNode.parsed(copy)));
+                        service.later(Duration.ZERO, () -> service.send(UdpTestNode.parsed(copy)));
                         return Verdict.DROP;
                 }
             });
-            try (DatagramSocket client = connected(CLIENT, UdpTestNode.address("127.0.0.2"), node.udp().getPort())) {
+            try (DatagramSocket client = connected(
+                    CLIENT, UdpTestNode.address("127.0.0.2"), node.udp().getPort())) {
                 byte[] question = packet(of(client), 200);
                 ask(client, question);
                 if (how.equals("later")) {
@@ -190,9 +190,12 @@ class UdpWildcardTest {
                     connected(loopback, loopback, node.udp().getPort())) {
                 assertThat(ask(client, packet(of(client), 200))).hasSize(200);
             }
-            for (InetAddress own : ipv6()) { // Those that this host has; link-local ones are reached with their zone alone.
+            for (InetAddress own :
+                    ipv6()) { // Those that this host has; link-local ones are reached with their zone alone.
                 try (DatagramSocket client = connected(
-                        own.isLinkLocalAddress() ? own : loopback, own, node.udp().getPort())) {
+                        own.isLinkLocalAddress() ? own : loopback,
+                        own,
+                        node.udp().getPort())) {
                     assertThat(ask(client, packet(of(client), 200))).hasSize(200);
                 }
             }
@@ -232,11 +235,7 @@ class UdpWildcardTest {
                     DatagramPacket answer = new DatagramPacket(new byte[100], 100);
                     client.receive(answer);
                     assertThat(answer.getAddress().getHostAddress())
-                            .isEqualTo(new String(
-                                    answer.getData(),
-                                    0,
-                                    answer.getLength(),
-                                    StandardCharsets.US_ASCII));
+                            .isEqualTo(new String(answer.getData(), 0, answer.getLength(), StandardCharsets.US_ASCII));
                 }
             }
         }

@@ -109,7 +109,8 @@ public final class RepositoryServer implements AutoCloseable {
         PublishGate gate = new PublishGate(settings.token, mirror == null ? null : mirror.source());
         Uploads uploads = new Uploads(tree, settings.maxJarBytes, System::nanoTime);
         PublishHandler publishing = new PublishHandler(tree, uploads, settings.maxJarBytes, settings.publishers);
-        HttpListener.get(router, "/health").handler(context -> Answers.json(context, 200, health(tree, settings, mirror)));
+        HttpListener.get(router, "/health")
+                .handler(context -> Answers.json(context, 200, health(tree, settings, mirror)));
         listServices(vertx, router, new ServiceSearch(tree)::find);
         router.put("/api/uploads/:sha256").handler(gate).handler(new UploadHandler(uploads, settings.maxJarBytes));
         // One route each, since within one route Vert.x wants a body handler first.

@@ -247,10 +247,7 @@ class FormatServerTest {
         repository = TestRepository.start(root.resolve("tree"));
         assertThat(repository.tree.formats().entries()).isEmpty();
         for (String path : List.of(
-                "/formats/" + format("ship").id(),
-                "/formats/notes.txt",
-                "/formats/" + FLIGHT.id(),
-                "/formats")) {
+                "/formats/" + format("ship").id(), "/formats/notes.txt", "/formats/" + FLIGHT.id(), "/formats")) {
             assertThat(repository.get(path).statusCode()).as(path).isEqualTo(404);
         }
         assertThat(repository.get("/formats/../index.json").statusCode()).isEqualTo(400);

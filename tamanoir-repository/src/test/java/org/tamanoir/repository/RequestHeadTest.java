@@ -188,7 +188,17 @@ class RequestHeadTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"localhost", "LOCALHOST:80", "127.0.0.1:3324", "[::1]", "[fe80::1]:80", "a_b.example", "localhost.:80", ""})
+    @ValueSource(
+            strings = {
+                "localhost",
+                "LOCALHOST:80",
+                "127.0.0.1:3324",
+                "[::1]",
+                "[fe80::1]:80",
+                "a_b.example",
+                "localhost.:80",
+                ""
+            })
     void aHostThatIsOneIsHandedOn(String host) throws Exception {
         assertThat(answer("GET / HTTP/1.1|Host: " + host + "||")).startsWith("HTTP/1.1 200 ");
         assertThat(HANDLED).containsExactly(host);

@@ -65,8 +65,7 @@ public final class GatewaySender implements UdpSender {
      * @throws NoMemoryException if there is none to send with
      */
     @Nullable
-    public DropReason begin(
-            long high, long low, int port, long ownHigh, long ownLow, int ownDevice, long answerBytes) {
+    public DropReason begin(long high, long low, int port, long ownHigh, long ownLow, int ownDevice, long answerBytes) {
         if (farSide.isLocal()) {
             return DropReason.LOCAL;
         }
@@ -87,8 +86,7 @@ public final class GatewaySender implements UdpSender {
         return null;
     }
 
-    private @Nullable GatewayFlow flow(
-            long high, long low, int port, long ownHigh, long ownLow, int ownDevice) {
+    private @Nullable GatewayFlow flow(long high, long low, int port, long ownHigh, long ownLow, int ownDevice) {
         int slot = (int) (Addresses.hash(high, low, port) >>> 54);
         GatewayFlow known = remembered[slot];
         if (known == null || known.isClosed() || !known.isOf(high, low, port, ownHigh, ownLow)) {

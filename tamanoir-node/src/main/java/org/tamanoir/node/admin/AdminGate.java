@@ -40,7 +40,9 @@ final class AdminGate {
                             + "add the name to admin.hosts");
         }
         String origin = request.getHeader(HttpHeaders.ORIGIN);
-        if (origin != null && !origin.equalsIgnoreCase("http://" + host) && !origin.equalsIgnoreCase("https://" + host)) {
+        if (origin != null
+                && !origin.equalsIgnoreCase("http://" + host)
+                && !origin.equalsIgnoreCase("https://" + host)) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
                     "requests from other web pages than this server's are refused: leave the Origin header out");

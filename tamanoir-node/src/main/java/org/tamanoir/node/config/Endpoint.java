@@ -36,7 +36,8 @@ public record Endpoint(String host, int port) {
                         "'" + text + "' is no address: [v6]:port is wanted, as in [::1]:3322");
             }
             return new Endpoint(
-                    host(text.substring(1, close)), close + 1 == text.length() ? NO_PORT : port(text, text.substring(close + 2), minPort));
+                    host(text.substring(1, close)),
+                    close + 1 == text.length() ? NO_PORT : port(text, text.substring(close + 2), minPort));
         }
         int colon = text.indexOf(':');
         if (colon >= 0 && text.indexOf(':', colon + 1) >= 0) {
@@ -66,8 +67,9 @@ public record Endpoint(String host, int port) {
         InetSocketAddress address = ofAny(text, defaultPort);
         if (address.getAddress().isMulticastAddress()
                 || address.getAddress().getHostAddress().equals("255.255.255.255")) {
-            throw new IllegalArgumentException("'" + text + "' is the address of many hosts: nothing here joins a group to "
-                    + "listen there; name an address of this host, or have 'reflect' join the group");
+            throw new IllegalArgumentException(
+                    "'" + text + "' is the address of many hosts: nothing here joins a group to "
+                            + "listen there; name an address of this host, or have 'reflect' join the group");
         }
         return address;
     }

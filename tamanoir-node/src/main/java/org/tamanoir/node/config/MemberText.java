@@ -23,8 +23,7 @@ public final class MemberText {
     public static MemberConfig member(String text) {
         int comma = text.indexOf(',');
         String address = comma < 0 ? text : text.substring(0, comma);
-        return new MemberConfig(
-                Endpoint.ofAny(address, 0), comma < 0 ? Terms.OPEN : terms(text.substring(comma + 1)));
+        return new MemberConfig(Endpoint.ofAny(address, 0), comma < 0 ? Terms.OPEN : terms(text.substring(comma + 1)));
     }
 
     /**

@@ -18,7 +18,8 @@ final class CtlRtp {
         JsonNode others = answer.get("companions");
         List<String> counts = others.propertyNames().stream()
                 .filter(protocol -> others.get(protocol).asLong() > 0)
-                .map(protocol -> protocol.toUpperCase(Locale.ROOT) + " " + others.get(protocol).asLong())
+                .map(protocol -> protocol.toUpperCase(Locale.ROOT) + " "
+                        + others.get(protocol).asLong())
                 .toList();
         if (!counts.isEmpty()) {
             lines.accept("datagrams of other protocols: " + String.join(", ", counts));

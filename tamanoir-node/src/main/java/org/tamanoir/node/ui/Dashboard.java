@@ -41,7 +41,8 @@ public final class Dashboard {
 
     /** Adds the page's paths. */
     public void serve(Router router) {
-        HttpListener.get(router, BASE).handler(context -> read(context, () -> Optional.of(Read.ASSETS.page(server)), "no-cache"));
+        HttpListener.get(router, BASE)
+                .handler(context -> read(context, () -> Optional.of(Read.ASSETS.page(server)), "no-cache"));
         HttpListener.get(router, BASE + "/:version/:file").handler(context -> {
             String version = context.pathParam("version");
             String file = context.pathParam("file");

@@ -134,7 +134,9 @@ class AdminGateTest {
     void loadBalancersAskWithoutAHostHowTheNodeIsAndNothingElse() throws Exception {
         try (TestAdmin node = TestAdmin.start()) {
             for (String path : List.of("/health", "/ready")) {
-                assertThat(node.raw("GET " + path + " HTTP/1.0\r\n\r\n")).startsWith("HTTP/1.0 200 ").endsWith("}");
+                assertThat(node.raw("GET " + path + " HTTP/1.0\r\n\r\n"))
+                        .startsWith("HTTP/1.0 200 ")
+                        .endsWith("}");
                 assertThat(node.raw("HEAD " + path + " HTTP/1.0\r\n\r\n"))
                         .startsWith("HTTP/1.0 200 ")
                         .endsWith("\r\n\r\n");
@@ -204,7 +206,14 @@ class AdminGateTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"evil.example", "evil.example:3324", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example.", "", "1"
+            strings = {
+                "evil.example",
+                "evil.example:3324",
+                "localhost.evil.example",
+                "127.0.0.1.evil.example",
+                "evil.example.",
+                "",
+                "1"
             })
     void aNameThatWasReboundToThisHostIsRefused(String host) throws Exception {
         try (TestAdmin node = TestAdmin.start()) {

@@ -57,7 +57,9 @@ class SystemdTest {
             assertThat(reloading).hasSize(3).contains("RELOADING=1", "STATUS=reloading");
             assertThat(Long.parseLong(reloading[1].replace("MONOTONIC_USEC=", "")))
                     .isBetween(beforeUs, System.nanoTime() / 1000);
-            assertThat(receiver.next()).matches("READY=1\nSTATUS=refused: one; two; x+\\.\\.\\.").hasSizeLessThan(330);
+            assertThat(receiver.next())
+                    .matches("READY=1\nSTATUS=refused: one; two; x+\\.\\.\\.")
+                    .hasSizeLessThan(330);
         }
     }
 

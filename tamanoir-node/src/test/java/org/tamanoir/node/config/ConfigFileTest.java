@@ -409,7 +409,7 @@ class ConfigFileTest {
             routing:|  feed: {table: 1, protocols: [], via: {eth0: 127.0.0.1}} @ f:2: routing.feed.protocols: 0 protocols: no route would count; name 1 at least, or leave it out for [bird, zebra, bgp]
             routing:|  feed: {table: 1, via: {"eth0:1": 127.0.0.1}} @ f:2: routing.feed.via.eth0:1: gateway 'eth0:1': an address, ADDRESS%DEVICE, a device, or default is wanted
             routing:|  feed: {table: 1, via: {}} @ f:2: routing.feed.via: 0 gateways: 1 to 4096 with a next hop are wanted
-            routing:|  feed: {table: 1, via: {192.0.2.256: 127.0.0.1}} @ f:2: routing.feed.via.192.0.2.256: 192.0.2.256: no address prefix; write it as 10.0.0.0/8, 2001:db8::/32, or an address without a length
+            routing:|  feed: {table: 1, via: {192.0.2.256: 127.0.0.1}} @ f:2: routing.feed.via.192.0.2.256: 192.0.2.256: no address prefix; write it as 10.0.0.0/8, 2001:db8::/32, or an address without a length ('192.0.2.256' is no IPv4 address: an octet is a decimal number from 0 to 255, without zeros in front; write all four, as in 127.0.0.1)
             routing:|  feed: {table: 1, via: {a b: 127.0.0.1}} @ f:2: routing.feed.via.a b: gateway 'a b': an address, ADDRESS%DEVICE, a device, or default is wanted
             routing:|  feed: {table: 1, via: {"fd00::1": 127.0.0.1, "fd00:0::1": 127.0.0.1}} @ f:2: routing.feed.via.fd00:0::1: fd00:0::1 stands here a second time; remove one
             routing:|  feed: {table: 1, via: {eth0: "127.0.0.1:0"}} @ f:2: routing.feed.via.eth0: port '0' of '127.0.0.1:0': a number from 1 to 65535 is wanted

@@ -85,7 +85,8 @@ class EndpointTest {
         assertThatThrownBy(() -> Endpoint.listening(text, 1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("nothing here joins a group");
-        assertThatThrownBy(() -> GatewayLine.parse("udp:" + text + (text.contains(":") ? "" : ":1") + "=10.0.0.9:1,rtp"))
+        assertThatThrownBy(
+                        () -> GatewayLine.parse("udp:" + text + (text.contains(":") ? "" : ":1") + "=10.0.0.9:1,rtp"))
                 .hasMessageContaining("nothing here joins a group");
         assertThat(Endpoint.ofAny(text, 1)).isNotNull();
     }

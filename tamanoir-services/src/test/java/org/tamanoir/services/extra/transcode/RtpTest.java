@@ -232,7 +232,7 @@ class RtpTest {
                 "",
                 "800000",
                 "80000001 00000000 000000",
-                "40000001 00000000 00000000 FF",
+                "C0000001 00000000 00000000 FF",
                 "82000001 00000000 00000000 00000000",
                 "90000001 00000000 00000000 BEDEFFFF",
                 "A0000001 00000000 00000000 FF00"
@@ -244,6 +244,15 @@ class RtpTest {
         ServiceHarness passed = run(Map.of("failure", "pass"), List.of(hex(digits)));
         assertThat(left(passed)).containsExactly(hex(digits));
         assertThat(passed.count("unfit-packets")).isEqualTo(1);
+    }
+
+    /** STUN, ZRTP, DTLS and TURN, by their first octet. */
+    @ParameterizedTest
+    @ValueSource(strings = {"00", "0001 0000 2112A442", "10005052 5A3A", "16FEFD00", "40000001 00000000 00000000 FF"})
+    void whatSharesThePortPasses(String digits) {
+        ServiceHarness out = run(Map.of("to-rate", "16000"), List.of(hex(digits)));
+        assertThat(left(out)).containsExactly(hex(digits));
+        assertThat(out.count("other-protocols")).isEqualTo(1);
     }
 
     @ParameterizedTest
