@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.node.cli.Systemd;
 import org.tamanoir.node.config.ConfigFile;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeConfigBuilder;
@@ -70,7 +71,7 @@ class PlainNodeTest {
     }
 
     private LiveNode start(String more) throws Exception {
-        return LiveNode.start(folder, text(more), node -> node.reloading(new Reloader(node, this::read)));
+        return LiveNode.start(folder, text(more), node -> node.reloading(new Reloader(node, this::read, Systemd.ofProcess())));
     }
 
     private static String plain(String interfaces, String... rules) {

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.tamanoir.node.cli.Systemd;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Problems;
@@ -26,7 +27,7 @@ class ReloaderTest {
     private final AtomicInteger reads = new AtomicInteger();
     private final CountDownLatch isReading = new CountDownLatch(1);
     private final CountDownLatch mayBeRead = new CountDownLatch(1);
-    private final Reloader reloader = new Reloader(node, this::read);
+    private final Reloader reloader = new Reloader(node, this::read, Systemd.ofProcess());
 
     private @Nullable NodeConfig read(Problems problems) {
         reads.incrementAndGet();
