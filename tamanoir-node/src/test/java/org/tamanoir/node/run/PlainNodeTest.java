@@ -71,7 +71,8 @@ class PlainNodeTest {
     }
 
     private LiveNode start(String more) throws Exception {
-        return LiveNode.start(folder, text(more), node -> node.reloading(new Reloader(node, this::read, Systemd.ofProcess())));
+        return LiveNode.start(
+                folder, text(more), node -> node.reloading(new Reloader(node, this::read, Systemd.ofProcess())));
     }
 
     private static String plain(String interfaces, String... rules) {
