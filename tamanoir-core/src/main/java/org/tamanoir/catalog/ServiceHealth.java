@@ -7,10 +7,11 @@ import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.traffic.CounterTotals;
 
 /**
  * What the instances of one service version did and used together: failures, quarantine, processor time and
- * allocation with their limits.
+ * allocation with their limits, and what they have counted.
  *
  * <p>A service that fails too often is put into quarantine: each exception counts one, an instance that does not return
  * {@value #STUCK_WEIGHT}, and every {@value #SUCCESSES_PER_FAILURE} packets processed well take one back; at {@value
@@ -55,6 +56,10 @@ public final class ServiceHealth {
     private final LongSupplier nanoTime;
     private final @Nullable Throttle throttle;
     private final long packetBudgetNs;
+    /** What its instances have counted by names of their own, and the reasons that they gave for drops. */
+    private volatile CounterTotals counters = new CounterTotals();
+
+    private volatile CounterTotals dropReasons = new CounterTotals();
     private final AtomicLong processorNs = new AtomicLong();
     private final AtomicLong allocatedBytes = new AtomicLong();
 
@@ -280,6 +285,22 @@ public final class ServiceHealth {
 
     public synchronized void leftBehind() {
         stuck++;
+    }
+
+    /** Returns what its instances have counted by names of their own. */
+    public CounterTotals counters() {
+        return counters;
+    }
+
+    /** Returns the reasons that its instances gave for drops. */
+    public CounterTotals dropReasons() {
+        return dropReasons;
+    }
+
+    /** Goes on with the totals of the same version under other settings; before the first instance. */
+    public void goOnCounting(ServiceHealth before) {
+        counters = before.counters;
+        dropReasons = before.dropReasons;
     }
 
     /** Returns what a packet may use of a processor, in ns; 0 = any time. */

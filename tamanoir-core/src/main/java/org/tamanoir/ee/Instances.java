@@ -196,6 +196,7 @@ public final class Instances implements Watchdog.Fleet<Instance> {
     private synchronized boolean takeOut(Instance instance) {
         Runnable atEnd = running.remove(instance);
         if (atEnd != null) {
+            instance.thread.endCounts();
             instance.thread.traffic.addTo(endedTraffic);
             instance.thread.traffic.addTo(
                     endedByService.computeIfAbsent(instance.thread.definition(), definition -> new Traffic.Sum()));

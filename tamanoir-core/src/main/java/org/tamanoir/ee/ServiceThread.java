@@ -109,8 +109,8 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     private final StreamInfo stream;
     private final Instant startedAt;
     private final Service service;
-    private final NamedCounters counters = new NamedCounters();
-    private final NamedCounters dropReasons = new NamedCounters();
+    private final NamedCounters counters;
+    private final NamedCounters dropReasons;
     private final DueTasks dueTasks;
     private final ServiceOffload levels;
     private final Runnable wait;
@@ -140,6 +140,8 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         this.definition = definition;
         this.stream = stream;
         this.health = definition.health();
+        this.counters = new NamedCounters(health.counters());
+        this.dropReasons = new NamedCounters(health.dropReasons());
         this.service = service;
         this.levels = new ServiceOffload(
                 this, service, definition, context.services(), context.levels().os(), stream.transport());
@@ -485,6 +487,12 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         atEnd.run();
     }
 
+    /** Has the service's totals keep what was counted here, since the instance has ended. Any thread. */
+    final void endCounts() {
+        counters.end();
+        dropReasons.end();
+    }
+
     /** Ends the instance as soon as it looks, whatever still waits. Any thread. */
     final void cut() {
         cut = true;
@@ -598,6 +606,11 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     @Override
     public final Counter counter(String name) {
         return counters.get(name);
+    }
+
+    @Override
+    public final Counter counter(String name, Counter.Kind kind) {
+        return counters.get(name, kind);
     }
 
     @Override

@@ -99,6 +99,9 @@ final class Reconfiguration {
     private void replace(NodeChange.Redefined service, List<String> failed) {
         ServiceDefinition before = service.before();
         ServiceDefinition fresh = service.fresh();
+        if (before != null && fresh != null && before.label().equals(fresh.label())) {
+            fresh.health().goOnCounting(before.health());
+        }
         if (deployer != null) {
             deployer.redefine(before, fresh);
         } else {

@@ -8,6 +8,7 @@ import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.service.SizeEffect;
+import org.tamanoir.traffic.CounterTotal;
 import org.tamanoir.traffic.TrafficSnapshot;
 
 /**
@@ -25,7 +26,7 @@ import org.tamanoir.traffic.TrafficSnapshot;
  * @param controlled whether it has a control
  * @param sizes what it does to the sizes of its traffic
  * @param traffic what crossed all its instances, those that ended included; null when it unloads
- * @param counters its own, summed over the instances that run
+ * @param counters its own, over all its instances, those that ended included
  * @param dropReasons its own reasons for drops, likewise
  * @param health failures, quarantine, processor time, allocation; its fault says why it is {@link State#FAILED} or {@link
  *     State#MISSING}
@@ -48,7 +49,7 @@ public record ServiceStatus(
         boolean controlled,
         SizeEffect sizes,
         @Nullable TrafficSnapshot traffic,
-        Map<String, Long> counters,
+        Map<String, CounterTotal> counters,
         Map<String, Long> dropReasons,
         ServiceHealth health,
         Placement.Status placement,

@@ -7,7 +7,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.ServiceKey;
@@ -95,8 +94,8 @@ final class ServiceStatuses {
                 definition.control().isWanted(),
                 definition.traits().sizes(),
                 traffic,
-                summed(instances, InstanceStatus::counters),
-                summed(instances, InstanceStatus::dropReasons),
+                definition.health().counters().values(),
+                definition.health().dropReasons().sums(),
                 definition.health(),
                 definition.placement().status(),
                 below(instances),
@@ -131,8 +130,8 @@ final class ServiceStatuses {
                 definition != null && definition.control().isWanted(),
                 definition == null ? SizeEffect.KEEPS : definition.traits().sizes(),
                 traffic,
-                summed(instances, InstanceStatus::counters),
-                summed(instances, InstanceStatus::dropReasons),
+                service.life.counters().values(),
+                service.life.dropReasons().sums(),
                 service.life,
                 service.placement.status(),
                 below(instances),
@@ -194,13 +193,6 @@ final class ServiceStatuses {
 
     private static boolean servesUdp(List<InstanceStatus> instances) {
         return tcpStreams(instances) < instances.size();
-    }
-
-    private static Map<String, Long> summed(
-            List<InstanceStatus> instances, Function<InstanceStatus, Map<String, Long>> of) {
-        Map<String, Long> sums = new TreeMap<>();
-        instances.forEach(instance -> of.apply(instance).forEach((name, value) -> sums.merge(name, value, Long::sum)));
-        return sums;
     }
 
     private static LevelCounters below(List<InstanceStatus> instances) {

@@ -1,7 +1,6 @@
 package org.tamanoir.message;
 
 import java.nio.ByteBuffer;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
@@ -34,12 +33,12 @@ final class Introductions {
     private final Counter learnt;
     private final Counter refused;
 
-    Introductions(int limit, FormatSource formats, LongSupplier clock, Function<String, Counter> counters) {
+    Introductions(int limit, FormatSource formats, LongSupplier clock, Counter.Source counters) {
         this.clock = clock;
         this.limit = formats.takesDescriptions() ? limit : 0;
         this.known = formats.known();
-        learnt = counters.apply("formats.introduced");
-        refused = counters.apply("formats.refused");
+        learnt = counters.counter("formats.introduced");
+        refused = counters.counter("formats.refused");
     }
 
     /** Returns whether the format that this item introduces is known by now. */

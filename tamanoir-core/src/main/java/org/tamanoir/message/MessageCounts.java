@@ -3,7 +3,6 @@ package org.tamanoir.message;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.service.Counter;
 
@@ -19,7 +18,7 @@ public final class MessageCounts {
 
     private static final String REST = "others";
 
-    private final Function<String, Counter> counters;
+    private final Counter.Source counters;
     private final Counter in;
     private final Counter made;
     private final Counter out;
@@ -31,14 +30,14 @@ public final class MessageCounts {
     private @Nullable Counter lastCounter;
 
     /** Makes counts that are kept in counters of these names. */
-    public MessageCounts(Function<String, Counter> counters) {
+    public MessageCounts(Counter.Source counters) {
         this.counters = counters;
-        in = counters.apply("messages.in");
-        made = counters.apply("messages.made");
-        out = counters.apply("messages.out");
-        merged = counters.apply("messages.merged");
-        held = counters.apply("messages.held");
-        dropped = counters.apply("messages.dropped");
+        in = counters.counter("messages.in");
+        made = counters.counter("messages.made");
+        out = counters.counter("messages.out");
+        merged = counters.counter("messages.merged");
+        held = counters.counter("messages.held", Counter.Kind.GAUGE);
+        dropped = counters.counter("messages.dropped");
     }
 
     void in(long messages) {
@@ -75,7 +74,7 @@ public final class MessageCounts {
     private Counter counter(String reason) {
         synchronized (reasons) {
             String name = reasons.containsKey(reason) || reasons.size() < REASONS ? reason : REST;
-            return reasons.computeIfAbsent(name, n -> counters.apply("messages.dropped." + n));
+            return reasons.computeIfAbsent(name, n -> counters.counter("messages.dropped." + n));
         }
     }
 

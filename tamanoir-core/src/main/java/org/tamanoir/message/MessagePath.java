@@ -26,7 +26,7 @@ import org.tamanoir.service.Verdict;
  */
 final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arrivals, Segmenter.Way {
     /** What the service lends. */
-    interface Node {
+    interface Node extends Counter.Source {
         boolean send(Packet packet, @Nullable InetSocketAddress destination);
 
         long nanoTime();
@@ -40,8 +40,6 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         StreamInfo stream();
 
         Allowance allowance();
-
-        Counter counter(String name);
     }
 
     private static final long NEVER = Long.MAX_VALUE;
@@ -91,10 +89,10 @@ final class MessagePath implements Reassembly.Sink, FormatWaits.Path, Runs.Arriv
         clock = new TaskClock(node::nanoTime);
         isUdp = node.stream().transport() == Transport.UDP;
         formats = node.formats();
-        counts = new MessageCounts(node::counter);
+        counts = new MessageCounts(node);
         others = node.counter("packets.other");
         strays = node.counter("packets.stray");
-        Introductions introductions = new Introductions(settings.introduced(), formats, node::nanoTime, node::counter);
+        Introductions introductions = new Introductions(settings.introduced(), formats, node::nanoTime, node);
         bindings = new Bindings(handler, formats.known());
         segmenter = new Segmenter(settings.packetBytes(node.stream().transport()), this);
         reassembly = new Reassembly(settings, this);

@@ -212,8 +212,8 @@ public abstract class MessageService extends Service implements MessageHandler {
         }
 
         @Override
-        public Counter counter(String name) {
-            return MessageService.this.counter(name);
+        public Counter counter(String name, Counter.Kind kind) {
+            return MessageService.this.counter(name, kind);
         }
     }
 }

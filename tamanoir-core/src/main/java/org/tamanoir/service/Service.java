@@ -272,9 +272,22 @@ public abstract class Service extends Thread {
         return type.cast(control);
     }
 
-    /** A count under this name that operators see; the same counter each time. At most 64 a service. */
+    /**
+     * A count under this name that operators see; the same counter each time. At most 64 a service. What all instances
+     * have counted is added up, also when they have ended, for as long as the node has this version of the service.
+     */
     protected final Counter counter(String name) {
         return host().counter(name);
+    }
+
+    /**
+     * As {@link #counter(String)}, of a kind that says what the counts of all instances come to: the largest that was
+     * set, the smallest, or a state that is gone with its instance.
+     *
+     * @throws IllegalArgumentException if the service has a counter of this name that is of another kind
+     */
+    protected final Counter counter(String name, Counter.Kind kind) {
+        return host().counter(name, kind);
     }
 
     /** What this instance serves. */

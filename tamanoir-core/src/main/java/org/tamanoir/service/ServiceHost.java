@@ -21,8 +21,11 @@ public interface ServiceHost {
     /** See {@link Service#stream}. */
     StreamInfo stream();
 
-    /** See {@link Service#counter}. */
+    /** See {@link Service#counter(String)}. */
     Counter counter(String name);
+
+    /** See {@link Service#counter(String, Counter.Kind)}. */
+    Counter counter(String name, Counter.Kind kind);
 
     /** Sends a packet of the service's own along the route of {@code destination}; null: of its own. False: it may not leave. */
     boolean emit(Packet packet, @Nullable InetSocketAddress destination);

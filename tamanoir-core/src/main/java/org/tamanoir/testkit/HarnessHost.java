@@ -292,11 +292,22 @@ final class HarnessHost implements ServiceHost {
 
     @Override
     public Counter counter(String name) {
+        Counter counter = counters.get(name);
+        return counter(name, counter == null ? Counter.Kind.SUM : counter.kind());
+    }
+
+    @Override
+    public Counter counter(String name, Counter.Kind kind) {
         requireThread("counter");
         Counter counter = counters.get(name);
-        return counter != null
-                ? counter
-                : counters.computeIfAbsent(counters.size() < MAX_COUNTERS ? name : REST, Counter::new);
+        if (counter == null) {
+            counter = counters.computeIfAbsent(
+                    counters.size() < MAX_COUNTERS ? name : REST, own -> new Counter(own, kind));
+        } else if (counter.kind() != kind) {
+            throw new IllegalArgumentException("counter " + name + ": is a " + counter.kind()
+                    + " already, and cannot be a " + kind + ": use another name");
+        }
+        return counter;
     }
 
     @Override

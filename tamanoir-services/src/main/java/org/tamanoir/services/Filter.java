@@ -79,7 +79,7 @@ public final class Filter extends Service {
         try {
             offload(Flow.ANY, policy().share(share));
         } catch (LevelException e) {
-            counter("not-offloaded").set(1); // The node says why, where it is not for the rules.
+            counter("not-offloaded", Counter.Kind.GAUGE).set(1); // The node says why, where it is not for the rules.
         }
     }
 

@@ -53,12 +53,10 @@ public final class Monitor extends Service {
     private static final int NO_MARK = -1;
 
     private int mark = 1;
-    private int smallestBytes = Integer.MAX_VALUE;
-    private int largestBytes;
     private Counter packets = new Counter("packets");
     private Counter bytes = new Counter("bytes");
-    private Counter smallest = new Counter("smallest-bytes");
-    private Counter largest = new Counter("largest-bytes");
+    private Counter smallest = new Counter("smallest-bytes", Counter.Kind.MINIMUM);
+    private Counter largest = new Counter("largest-bytes", Counter.Kind.MAXIMUM);
     private Counter unmarked = new Counter("unmarked");
     private SequenceTable sequences = new SequenceTable(Counter::new);
     /** A level below has handled packets since sequence numbers were looked at last. */
@@ -71,8 +69,8 @@ public final class Monitor extends Service {
         Share share = OffloadSetting.of(config).share();
         packets = counter("packets");
         bytes = counter("bytes");
-        smallest = counter("smallest-bytes");
-        largest = counter("largest-bytes");
+        smallest = counter("smallest-bytes", Counter.Kind.MINIMUM);
+        largest = counter("largest-bytes", Counter.Kind.MAXIMUM);
         unmarked = counter("unmarked");
         sequences = new SequenceTable(this::counter);
         if (share != null && stream().transport() == StreamInfo.Transport.UDP) {
@@ -84,7 +82,7 @@ public final class Monitor extends Service {
         try {
             offload(Flow.ANY, policy().share(share));
         } catch (LevelException e) {
-            counter("not-offloaded").set(1); // The node says why.
+            counter("not-offloaded", Counter.Kind.GAUGE).set(1); // The node says why.
         }
     }
 
@@ -132,14 +130,8 @@ public final class Monitor extends Service {
     }
 
     private void range(int least, int most) {
-        if (least < smallestBytes) {
-            smallestBytes = least;
-            smallest.set(least);
-        }
-        if (most > largestBytes) {
-            largestBytes = most;
-            largest.set(most);
-        }
+        smallest.set(least);
+        largest.set(most);
     }
 
     private void see(Packet packet) {

@@ -1,6 +1,5 @@
 package org.tamanoir.services;
 
-import java.util.function.Function;
 import org.tamanoir.service.Counter;
 
 /**
@@ -57,14 +56,14 @@ final class SequenceTable {
     private long expected = NOTHING_EXPECTED;
     private int settledSlot;
 
-    SequenceTable(Function<String, Counter> counters) {
-        lost = counters.apply("lost");
-        reordered = counters.apply("reordered");
-        duplicates = counters.apply("duplicates");
-        stale = counters.apply("stale");
-        restarts = counters.apply("restarts");
-        streams = counters.apply("streams");
-        untracked = counters.apply("untracked");
+    SequenceTable(Counter.Source counters) {
+        lost = counters.counter("lost");
+        reordered = counters.counter("reordered");
+        duplicates = counters.counter("duplicates");
+        stale = counters.counter("stale");
+        restarts = counters.counter("restarts");
+        streams = counters.counter("streams", Counter.Kind.GAUGE);
+        untracked = counters.counter("untracked");
     }
 
     /** Packets went by unseen: each stream begins anew with its next one. */

@@ -110,6 +110,11 @@ final class LoneHost implements ServiceHost, PacketSpace {
     }
 
     @Override
+    public Counter counter(String name, Counter.Kind kind) {
+        return counters.computeIfAbsent(name, own -> new Counter(own, kind));
+    }
+
+    @Override
     public Counter counter(String name) {
         return counters.computeIfAbsent(name, Counter::new);
     }

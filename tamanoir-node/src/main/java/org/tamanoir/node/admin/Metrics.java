@@ -13,6 +13,7 @@ import io.prometheus.metrics.model.snapshots.SummarySnapshot;
 import io.prometheus.metrics.model.snapshots.SummarySnapshot.SummaryDataPointSnapshot;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BinaryOperator;
 
 /**
  * Metrics of one look, put together point by point: counters and gauges with the same name and labels add up. A group of
@@ -68,9 +69,23 @@ public final class Metrics {
         add(all.gauges, name, help, value);
     }
 
+    /** Sets a gauge, which becomes what the join says where it is there already: the larger one, for instance. */
+    void gauge(String name, String help, double value, BinaryOperator<Double> join) {
+        add(all.gauges, name, help, value, join);
+    }
+
     private void add(Map<Family, Map<Labels, Double>> metrics, String name, String help, double value) {
+        add(metrics, name, help, value, Double::sum);
+    }
+
+    private void add(
+            Map<Family, Map<Labels, Double>> metrics,
+            String name,
+            String help,
+            double value,
+            BinaryOperator<Double> join) {
         metrics.computeIfAbsent(new Family(prefix + name, help), family -> new LinkedHashMap<>())
-                .merge(labels, value, Double::sum);
+                .merge(labels, value, join);
     }
 
     /** Sets how often something happened, and what it took together. */

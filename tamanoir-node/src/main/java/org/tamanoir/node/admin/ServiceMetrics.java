@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.manager.ServiceStatus;
+import org.tamanoir.traffic.CounterTotal;
 import org.tamanoir.traffic.TrafficSnapshot;
 
 /** Metrics of each version of each service. Any thread may call. */
@@ -19,9 +20,35 @@ final class ServiceMetrics {
             if (traffic != null) {
                 traffic(metrics, traffic);
             }
-            String help = "The service's own counters, summed over the instances that run.";
-            service.counters()
-                    .forEach((name, value) -> metrics.with("counter", name).gauge("counter", help, value));
+            service.counters().forEach((name, total) -> counter(metrics.with("counter", name), total));
+            String help = "Packets that it has dropped, by the reasons that it gave.";
+            service.dropReasons()
+                    .forEach((reason, packets) -> metrics.with("reason", reason).counter("own_drops", help, packets));
+        }
+    }
+
+    private static void counter(Metrics metrics, CounterTotal total) {
+        switch (total.kind()) {
+            case SUM ->
+                metrics.counter(
+                        "counter",
+                        "The service's own counters, over all its instances, those that ended included.",
+                        total.value());
+            case MAXIMUM ->
+                metrics.gauge(
+                        "maximum",
+                        "The largest value of the service's own, over all its instances; 0 before the first.",
+                        total.value(),
+                        Math::max);
+            case MINIMUM ->
+                metrics.gauge(
+                        "minimum",
+                        "The smallest value of the service's own, over all its instances; 0 before the first.",
+                        total.value(),
+                        Math::min);
+            case GAUGE ->
+                metrics.gauge(
+                        "gauge", "The service's own gauges, summed over the instances that run.", total.value());
         }
     }
 

@@ -16,6 +16,7 @@ import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.routing.FeedStatus;
 import org.tamanoir.service.DeclaredSetting;
+import org.tamanoir.traffic.CounterTotal;
 import org.tamanoir.traffic.StreamRecord;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.TrafficSnapshot;
@@ -112,7 +113,7 @@ final class Views {
                     status.controlled(),
                     word(status.sizes()),
                     traffic == null ? null : Traffic.of(traffic),
-                    new TreeMap<>(status.counters()),
+                    values(status.counters()),
                     new TreeMap<>(status.dropReasons()),
                     faultOf(status),
                     status.health().failures(),
@@ -366,6 +367,12 @@ final class Views {
                     traffic.bytesOut(),
                     new TreeMap<>(traffic.drops()));
         }
+    }
+
+    private static Map<String, Long> values(Map<String, CounterTotal> totals) {
+        Map<String, Long> values = new TreeMap<>();
+        totals.forEach((name, total) -> values.put(name, total.value()));
+        return values;
     }
 
     /** As in {@code name:version}. */

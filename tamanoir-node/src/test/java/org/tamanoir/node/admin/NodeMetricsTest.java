@@ -11,7 +11,9 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,7 +21,9 @@ import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.nodeos.LevelCounters;
+import org.tamanoir.service.Counter;
 import org.tamanoir.service.SizeEffect;
+import org.tamanoir.traffic.CounterTotal;
 import org.tamanoir.traffic.TrafficSnapshot;
 
 @Timeout(120)
@@ -60,6 +64,18 @@ class NodeMetricsTest {
     }
 
     private static ServiceStatus status(String version, ServiceStatus.State state, @Nullable TrafficSnapshot traffic) {
+        return status(version, state, traffic, Map.of("seen \"it\"", new CounterTotal(Counter.Kind.SUM, 3)));
+    }
+
+    private static ServiceStatus status(Map<String, CounterTotal> counters, ServiceStatus.State state) {
+        return status("1.0", state, null, counters);
+    }
+
+    private static ServiceStatus status(
+            String version,
+            ServiceStatus.State state,
+            @Nullable TrafficSnapshot traffic,
+            Map<String, CounterTotal> counters) {
         return new ServiceStatus(
                 "org.example.Foo",
                 version,
@@ -74,8 +90,8 @@ class NodeMetricsTest {
                 false,
                 SizeEffect.KEEPS,
                 traffic,
-                Map.of("seen \"it\"", 3L),
-                Map.of(),
+                counters,
+                Map.of("odd", 2L),
                 new ServiceHealth(),
                 new Placement().status(),
                 LevelCounters.ZERO,
@@ -102,6 +118,22 @@ class NodeMetricsTest {
                 .containsOnlyOnce("tamanoir_service_packets_in_total{service=\"org.example.Foo\",version=\"1.0\"} 5.0")
                 .containsOnlyOnce("tamanoir_service_streams{service=\"org.example.Foo\",version=\"1.0\"} 2.0")
                 .contains("counter=\"seen \\\"it\\\"\"");
+    }
+
+    @Test
+    void eachKindOfCounterHasItsType() throws Exception {
+        Map<String, CounterTotal> counters = new TreeMap<>();
+        for (Counter.Kind kind : Counter.Kind.values()) {
+            counters.put("c", new CounterTotal(kind, 3));
+            String text = text(status(counters, ServiceStatus.State.RUNNING), status(counters, ServiceStatus.State.UNLOADING));
+            String name = kind == Counter.Kind.SUM ? "counter_total" : kind.name().toLowerCase(Locale.ROOT);
+            String type = kind == Counter.Kind.SUM ? "counter" : "gauge";
+            boolean addsUp = kind == Counter.Kind.SUM || kind == Counter.Kind.GAUGE;
+            assertThat(text)
+                    .contains("# TYPE tamanoir_service_" + name + " " + type + "\n", "# HELP tamanoir_service_" + name + " The ")
+                    .containsOnlyOnce("tamanoir_service_" + name
+                            + "{counter=\"c\",service=\"org.example.Foo\",version=\"1.0\"} " + (addsUp ? "6.0" : "3.0"));
+        }
     }
 
     @Test

@@ -83,8 +83,14 @@ final class LentHost implements ServiceHost {
 
     @Override
     public Counter counter(String counter) {
+        return counter(counter, Counter.Kind.SUM);
+    }
+
+    @Override
+    public Counter counter(String counter, Counter.Kind kind) {
         return counters.computeIfAbsent(
-                counters.containsKey(counter) || counters.size() < MAX_COUNTERS ? counter : "others", Counter::new);
+                counters.containsKey(counter) || counters.size() < MAX_COUNTERS ? counter : "others",
+                own -> new Counter(own, kind));
     }
 
     @Override

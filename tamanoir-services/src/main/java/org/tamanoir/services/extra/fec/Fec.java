@@ -102,7 +102,7 @@ public final class Fec extends Service implements Amplifier {
     private Counter blocks = new Counter("blocks");
     private Counter flowsEnded = new Counter("flows-ended");
     private Counter reports = new Counter("reports");
-    private Counter loss = new Counter("loss-permyriad");
+    private Counter loss = new Counter("loss-permyriad", Counter.Kind.GAUGE);
 
     @Override
     public void init(ServiceConfig config) {
@@ -122,7 +122,7 @@ public final class Fec extends Service implements Amplifier {
         blocks = counter("blocks");
         flowsEnded = counter("flows-ended");
         reports = counter("reports");
-        loss = counter("loss-permyriad");
+        loss = counter("loss-permyriad", Counter.Kind.GAUGE);
     }
 
     @Override

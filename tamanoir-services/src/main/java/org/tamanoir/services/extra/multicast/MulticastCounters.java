@@ -1,6 +1,5 @@
 package org.tamanoir.services.extra.multicast;
 
-import java.util.function.Function;
 import org.tamanoir.service.Counter;
 
 /** The counters of {@link Multicast}, which says what each is. Thread contract: that of {@link Counter}. */
@@ -24,24 +23,24 @@ final class MulticastCounters {
     final Counter heartbeats;
     final Counter flows;
 
-    MulticastCounters(Function<String, Counter> counter) {
-        packets = counter.apply("packets");
-        copies = counter.apply("copies");
-        delivered = counter.apply("delivered");
-        refused = counter.apply("refused");
-        asked = counter.apply("asked");
-        recovered = counter.apply("recovered");
-        lost = counter.apply("lost");
-        reports = counter.apply("reports");
-        repairs = counter.apply("repairs");
-        repaired = counter.apply("repaired");
-        repairsOver = counter.apply("repairs-over");
-        branches = counter.apply("branches");
-        joined = counter.apply("joined");
-        left = counter.apply("left");
-        letGo = counter.apply("let-go");
-        wasLetGo = counter.apply("was-let-go");
-        heartbeats = counter.apply("heartbeats");
-        flows = counter.apply("flows");
+    MulticastCounters(Counter.Source counters) {
+        packets = counters.counter("packets");
+        copies = counters.counter("copies");
+        delivered = counters.counter("delivered");
+        refused = counters.counter("refused");
+        asked = counters.counter("asked");
+        recovered = counters.counter("recovered");
+        lost = counters.counter("lost");
+        reports = counters.counter("reports");
+        repairs = counters.counter("repairs");
+        repaired = counters.counter("repaired");
+        repairsOver = counters.counter("repairs-over");
+        branches = counters.counter("branches", Counter.Kind.GAUGE);
+        joined = counters.counter("joined");
+        left = counters.counter("left");
+        letGo = counters.counter("let-go");
+        wasLetGo = counters.counter("was-let-go");
+        heartbeats = counters.counter("heartbeats");
+        flows = counters.counter("flows", Counter.Kind.GAUGE);
     }
 }

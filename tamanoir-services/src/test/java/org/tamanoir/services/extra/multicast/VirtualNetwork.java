@@ -254,6 +254,11 @@ final class VirtualNetwork {
         }
 
         @Override
+        public Counter counter(String name, Counter.Kind kind) {
+            return counters.computeIfAbsent(name, own -> new Counter(own, kind));
+        }
+
+        @Override
         public Counter counter(String name) {
             return counters.computeIfAbsent(name, Counter::new);
         }
