@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.traffic.CounterTotals;
 
 /**
@@ -60,6 +61,9 @@ public final class ServiceHealth {
     private volatile CounterTotals counters = new CounterTotals();
 
     private volatile CounterTotals dropReasons = new CounterTotals();
+    /** What levels below have done for instances that have ended. */
+    private LevelCounters endedBelow = LevelCounters.ZERO;
+
     private final AtomicLong processorNs = new AtomicLong();
     private final AtomicLong allocatedBytes = new AtomicLong();
 
@@ -295,6 +299,16 @@ public final class ServiceHealth {
     /** Returns the reasons that its instances gave for drops. */
     public CounterTotals dropReasons() {
         return dropReasons;
+    }
+
+    /** Keeps what levels below have done for an instance that has ended. */
+    public synchronized void endBelow(LevelCounters counters) {
+        endedBelow = endedBelow.plus(counters);
+    }
+
+    /** Returns what levels below have done for instances that have ended. */
+    public synchronized LevelCounters endedBelow() {
+        return endedBelow;
     }
 
     /** Goes on with the totals of the same version under other settings; before the first instance. */

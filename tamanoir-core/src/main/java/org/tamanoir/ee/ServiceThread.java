@@ -13,6 +13,7 @@ import org.tamanoir.catalog.Throttle;
 import org.tamanoir.catalog.Transit;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.Flow;
+import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
@@ -491,6 +492,10 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
     final void endCounts() {
         counters.end();
         dropReasons.end();
+        LevelCounters below = levels.counters();
+        if (below != LevelCounters.ZERO) {
+            health.endBelow(below);
+        }
     }
 
     /** Ends the instance as soon as it looks, whatever still waits. Any thread. */

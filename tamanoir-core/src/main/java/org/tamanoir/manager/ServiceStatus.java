@@ -31,7 +31,7 @@ import org.tamanoir.traffic.TrafficSnapshot;
  * @param health failures, quarantine, processor time, allocation; its fault says why it is {@link State#FAILED} or {@link
  *     State#MISSING}
  * @param placement where its UDP packets are handled
- * @param below what levels below the JVM did with them, summed over the instances that run; not in {@code traffic}, but
+ * @param below what levels below the JVM did with them, over all instances, those that ended included; not in {@code traffic}, but
  *     for packets that went up
  * @param holders what keeps the classes of a removed version in memory; empty otherwise
  */

@@ -98,7 +98,7 @@ final class ServiceStatuses {
                 definition.health().dropReasons().sums(),
                 definition.health(),
                 definition.placement().status(),
-                below(instances),
+                below(definition.health(), instances),
                 List.of());
     }
 
@@ -134,7 +134,7 @@ final class ServiceStatuses {
                 service.life.dropReasons().sums(),
                 service.life,
                 service.placement.status(),
-                below(instances),
+                below(service.life, instances),
                 service.holders());
     }
 
@@ -195,8 +195,8 @@ final class ServiceStatuses {
         return tcpStreams(instances) < instances.size();
     }
 
-    private static LevelCounters below(List<InstanceStatus> instances) {
-        return instances.stream().map(InstanceStatus::below).reduce(LevelCounters.ZERO, LevelCounters::plus);
+    private static LevelCounters below(ServiceHealth health, List<InstanceStatus> instances) {
+        return instances.stream().map(InstanceStatus::below).reduce(health.endedBelow(), LevelCounters::plus);
     }
 
     /** Returns the versions that {@code name:version} or a bare name means. */

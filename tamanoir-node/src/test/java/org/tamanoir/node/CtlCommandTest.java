@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -26,10 +27,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.client.AnepSender;
 import org.tamanoir.node.admin.AdminSettings;
 import org.tamanoir.node.admin.TestAdmin;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.ServiceConfig;
+import org.tamanoir.services.Monitor;
 import org.tamanoir.support.Ports;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TestAuthority;
@@ -81,6 +88,17 @@ class CtlCommandTest {
         return out.toString();
     }
 
+    /** Runs {@code ctl} where what is asked for is not done, and returns what it prints. */
+    private String failing(String... args) {
+        List<String> all = new ArrayList<>(List.of("ctl"));
+        all.addAll(List.of(args));
+        all.addAll(List.of("--admin", admin(), "--token-file", token.toString()));
+        out.getBuffer().setLength(0);
+        err.getBuffer().setLength(0);
+        assertThat(run(all.toArray(String[]::new))).as("%s: %s", all, out).isEqualTo(ExitCode.FAILED);
+        return out.toString() + err;
+    }
+
     private void sendOverUdp() throws IOException {
         try (DatagramSocket socket = new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
             socket.send(new DatagramPacket(
@@ -91,13 +109,47 @@ class CtlCommandTest {
     @Test
     void aServiceIsPlacedAndWhyNotIsSaid() {
         assertThat(ctl("place", TestAdmin.MONITOR, "jvm").strip()).isEqualTo(TestAdmin.MONITOR + ": jvm");
-        assertThat(ctl("place", TestAdmin.MONITOR, "tc"))
+        assertThat(failing("place", TestAdmin.MONITOR, "tc"))
                 .startsWith(TestAdmin.MONITOR + ": jvm, not tc: no level below the JVM: off");
+        assertThat(err.toString()).contains("org.tamanoir.services.Monitor: is not at level tc");
         assertThat(ctl("services")).contains(TestAdmin.MONITOR + " is at level jvm, not tc: no level below the JVM");
         assertThat(ctl("events")).contains("is handled at level jvm, wanted at tc, since no level below the JVM");
         assertThat(run("ctl", "place", TestAdmin.MONITOR, "gpu", "--admin", admin(), "--token-file", token.toString()))
                 .isEqualTo(1);
         assertThat(err.toString()).contains("level \"gpu\": must be one of jvm, module, tc, xdp, auto");
+    }
+
+    @Test
+    void theEndOfANameIsEnoughWhereOneServiceFits() throws Exception {
+        assertThat(ctl("services", "Monitor")).contains(TestAdmin.MONITOR, "running");
+        assertThat(ctl("services", "services.Monitor")).contains(TestAdmin.MONITOR);
+        assertThat(ctl("place", "Monitor", "jvm").strip()).isEqualTo(TestAdmin.MONITOR + ": jvm");
+        assertThat(failing("place", "Monitor", "tc")).contains(TestAdmin.MONITOR + ": jvm, not tc: ");
+        assertThat(ctl("release", "Monitor")).contains(TestAdmin.MONITOR);
+        assertThat(failing("services", "onitor")).contains("service onitor is not on this node");
+        assertThat(failing("morph", "show", "Monitor")).contains(TestAdmin.MONITOR, "no control");
+        node.catalog.add(new ServiceDefinition(
+                "org.example.Monitor", Monitor::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
+        for (String[] command : new String[][] {
+            {"services", "Monitor"}, {"place", "Monitor", "jvm"}, {"morph", "show", "Monitor"}, {"release", "Monitor"}
+        }) {
+            assertThat(failing(command))
+                    .contains("service Monitor can be org.example.Monitor, org.tamanoir.services.Monitor: "
+                            + "give the full name");
+        }
+        assertThat(ctl("services", "org.example.Monitor")).contains("org.example.Monitor");
+    }
+
+    @Test
+    void whatAServiceHasCountedIsShownOfOne() throws Exception {
+        assertThat(ctl("services", "Monitor")).doesNotContain("counted: ");
+        try (AnepSender sender =
+                AnepSender.udp(node.environment.udpAddresses().get(0))) {
+            sender.send(new PacketBuilder().service(TestAdmin.MONITOR), ByteBuffer.allocate(9)); // It has no route.
+            sender.flush();
+        }
+        eventually().untilAsserted(() -> assertThat(ctl("services", "Monitor"))
+                .contains(TestAdmin.MONITOR + " counted: bytes ", "packets 1", "largest-bytes "));
     }
 
     @Test

@@ -237,7 +237,7 @@ public final class AdminServer implements AutoCloseable {
         api.get(router, "/v1/services", state::services);
         api.get(router, "/v1/services/{name}", state::service);
         api.get(router, "/v1/services/{name}/settings", state::settings);
-        api.get(router, "/v1/services/{name}/control", call -> manager.control(call.serviceName()));
+        api.get(router, "/v1/services/{name}/control", call -> manager.control(ServiceNames.full(manager, call)));
         api.get(router, "/v1/services/{name}/{version}", state::version);
         api.get(router, "/v1/instances", state::instances);
         api.get(router, "/v1/streams", state::streams);

@@ -63,7 +63,7 @@ public final class Commands {
 
     Views.Service deploy(Call call) throws ApiException, ManagerException {
         JsonFields fields = call.fields();
-        String service = service(call, fields);
+        String service = service(call.serviceName(), fields); // As it is: it may be none of those that are here.
         boolean allowOlder = fields.flag("allowOlder", false);
         fields.check();
         return Views.Service.of(manager.deploy(service, allowOlder));
@@ -71,7 +71,7 @@ public final class Commands {
 
     Views.Services undeploy(Call call) throws ApiException, ManagerException {
         JsonFields fields = call.fields();
-        String service = service(call, fields);
+        String service = service(ServiceNames.full(manager, call), fields);
         double deadlineSeconds = fields.seconds("deadlineSeconds", MAX_DEADLINE_SECONDS, DEFAULT_DEADLINE_SECONDS);
         boolean block = fields.flag("block", true);
         fields.check();
@@ -80,21 +80,21 @@ public final class Commands {
 
     Views.Services drain(Call call) throws ApiException, ManagerException {
         JsonFields fields = call.fields();
-        String service = service(call, fields);
+        String service = service(ServiceNames.full(manager, call), fields);
         fields.check();
         return listed(manager.drain(service));
     }
 
     Views.Services release(Call call) throws ApiException, ManagerException {
         JsonFields fields = call.fields();
-        String service = service(call, fields);
+        String service = service(ServiceNames.full(manager, call), fields);
         fields.check();
         return listed(manager.release(service));
     }
 
     Views.Services place(Call call) throws ApiException, ManagerException {
         JsonFields fields = call.fields();
-        String service = service(call, fields);
+        String service = service(ServiceNames.full(manager, call), fields);
         String label = fields.text("level");
         Placement.Wanted wanted = Placement.Wanted.JVM;
         if (label == null) {
@@ -118,7 +118,7 @@ public final class Commands {
                     "the operation is no word: up to 64 small letters, digits and hyphens are wanted");
         }
         try {
-            return manager.control(call.serviceName(), operation, JsonFields.tree(call.json()));
+            return manager.control(ServiceNames.full(manager, call), operation, JsonFields.tree(call.json()));
         } catch (ManagerException e) {
             throw refused(e);
         }
@@ -137,8 +137,7 @@ public final class Commands {
                 lines);
     }
 
-    private static String service(Call call, JsonFields fields) throws ApiException {
-        String name = call.serviceName();
+    private static String service(String name, JsonFields fields) throws ApiException {
         String version = fields.text("version");
         if (version == null) {
             return name;

@@ -86,7 +86,7 @@ final class Queries {
     }
 
     Views.Services service(Call call) throws ApiException {
-        String name = call.serviceName();
+        String name = ServiceNames.full(manager, call);
         return limited(versions(name), ServiceStatus::version, Views.Service::of, call, Views.Services::new);
     }
 
@@ -96,7 +96,7 @@ final class Queries {
     }
 
     Views.Service version(Call call) throws ApiException {
-        String name = call.serviceName();
+        String name = ServiceNames.full(manager, call);
         String version = call.path("version").equals(NO_VERSION) ? "" : call.path("version");
         // One version may be there twice for a while: deployed anew while the old classes unload.
         return versions(name).stream()

@@ -91,9 +91,11 @@ public final class CtlCommand implements Runnable {
                 throw new CommandException(ExitCode.USAGE, "--settings: of which service? Add its name", null);
             }
             show("/v1/services/" + encoded(name) + "/settings", CtlTables::settings);
-            return;
+        } else if (name == null) {
+            show("/v1/services", CtlTables::services);
+        } else {
+            show("/v1/services/" + encoded(name), CtlTables::service);
         }
-        show(name == null ? "/v1/services" : "/v1/services/" + encoded(name), CtlTables::services);
     }
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
@@ -240,7 +242,15 @@ public final class CtlCommand implements Runnable {
                     String level) {
         Map<String, Object> body = version(service);
         body.put("level", level);
-        change("PUT", path(service, "level"), body, CtlLevels::placed);
+        JsonNode answer = change("PUT", path(service, "level"), body, CtlLevels::placed);
+        long misplaced = CtlLevels.misplaced(answer);
+        if (misplaced > 0) {
+            throw new CommandException(
+                    ExitCode.FAILED,
+                    service + ": " + (misplaced == 1 ? "is" : misplaced + " versions are") + " not at level " + level
+                            + "; the node goes on to want it",
+                    null);
+        }
     }
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
@@ -259,7 +269,7 @@ public final class CtlCommand implements Runnable {
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
     void reload() {
-        change("POST", "/v1/reload", Map.of(), (answer, lines) -> {
+        JsonNode outcome = change("POST", "/v1/reload", Map.of(), (answer, lines) -> {
             answer.get("changed").forEach(line -> lines.accept(line.asString()));
             answer.get("failed").forEach(line -> lines.accept("without effect: " + line.asString()));
             answer.get("needRestart").forEach(line -> lines.accept("needs a restart: " + line.asString()));
@@ -267,6 +277,11 @@ public final class CtlCommand implements Runnable {
                 lines.accept("nothing changed");
             }
         });
+        int failed = outcome.get("failed").size();
+        if (failed > 0) {
+            throw new CommandException(
+                    ExitCode.FAILED, failed + (failed == 1 ? " change is" : " changes are") + " without effect", null);
+        }
     }
 
     // ---- for the commands ------------------------------------------------------------------------------------------
@@ -285,9 +300,9 @@ public final class CtlCommand implements Runnable {
         show(path, (answer, lines) -> printer.accept(answer));
     }
 
-    /** Changes and prints. */
-    void change(String method, String path, @Nullable Object body, View view) {
-        print(client().change(method, path, body), view);
+    /** Changes and prints; returns what was answered. */
+    JsonNode change(String method, String path, @Nullable Object body, View view) {
+        return print(client().change(method, path, body), view);
     }
 
     private JsonNode print(String answer, View view) {

@@ -74,6 +74,15 @@ final class CtlLevels {
         }
     }
 
+    /** Returns how many of these services are elsewhere than they are wanted. */
+    static long misplaced(JsonNode answer) {
+        long misplaced = 0;
+        for (JsonNode service : answer.get("services")) {
+            misplaced += service.at("/placement/reason").isNull() ? 0 : 1;
+        }
+        return misplaced;
+    }
+
     private static String placement(JsonNode service) {
         JsonNode placement = service.get("placement");
         String level = text(placement, "level");

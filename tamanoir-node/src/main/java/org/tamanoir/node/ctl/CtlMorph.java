@@ -172,10 +172,11 @@ final class CtlMorph implements Runnable {
         ctl.change("POST", path(name, "control/" + operation), arguments, CtlMorph::tree);
     }
 
-    /** A name without a dot is among the services that ship, as in the configuration. */
+    /** Of a name the end may be enough, which the node knows. */
     private static String path(String name, String operation) {
         try {
-            return CtlCommand.path(NodeConfigBuilder.serviceName(name), operation);
+            NodeConfigBuilder.serviceName(name); // Says what is no name.
+            return CtlCommand.path(name, operation);
         } catch (IllegalArgumentException e) {
             throw new CommandException(ExitCode.USAGE, e);
         }

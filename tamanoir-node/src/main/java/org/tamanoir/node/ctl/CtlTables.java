@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.OneLine;
 import org.tamanoir.node.cli.TextTable;
 import org.tamanoir.node.ctl.JsonTable.Column;
@@ -29,9 +30,9 @@ final class CtlTables {
                 number("STREAMS", "tcpStreams"),
                 new Column("UDP", service -> service.get("udp").asBoolean() ? "yes" : "no"),
                 text("LEVEL", "placement/level"),
-                number("IN", "traffic/packetsIn"),
-                number("OUT", "traffic/packetsOut"),
-                number("DROPPED", "traffic/dropped"),
+                new Column("IN", service -> all(service, "packetsIn", "packets", "up")),
+                new Column("OUT", service -> all(service, "packetsOut", "on", null)),
+                new Column("DROPPED", service -> all(service, "dropped", "dropped", null)),
                 number("FAILED", "failures"),
                 new Column("CPU-S", CtlTables::seconds),
                 text("SOURCE", "source"));
@@ -62,6 +63,42 @@ final class CtlTables {
                 text("DEFAULT", "standard"),
                 text("ALLOWED", "allowed"),
                 text("MEANING", "text"));
+    }
+
+    /** Returns packets of the JVM and those that a level below has handled, without those that came up from there. */
+    private static String all(JsonNode service, String inJvm, String below, @Nullable String up) {
+        JsonNode traffic = service.get("traffic");
+        if (traffic.isNull()) {
+            return NONE;
+        }
+        JsonNode counters = service.at("/placement/counters");
+        long cameUp = up == null ? 0 : counters.get(up).asLong();
+        return String.valueOf(
+                traffic.get(inJvm).asLong() + counters.get(below).asLong() - cameUp);
+    }
+
+    /** The versions of one service, with what they have counted. */
+    static void service(JsonNode answer, Consumer<String> lines) {
+        services(answer, lines);
+        for (JsonNode service : answer.get("services")) {
+            JsonNode below = service.at("/placement/counters");
+            if (below.get("packets").asLong() > 0) {
+                lines.accept(label(service) + " below the JVM: " + text(below, "packets") + " packets, of which "
+                        + text(below, "up") + " came up, " + text(below, "on") + " went on, " + text(below, "dropped")
+                        + " dropped");
+            }
+            counts(label(service) + " counted: ", service.get("counters"), lines);
+            counts(label(service) + " dropped: ", service.get("dropReasons"), lines);
+        }
+    }
+
+    private static void counts(String whose, JsonNode counts, Consumer<String> lines) {
+        List<String> texts = new ArrayList<>();
+        counts.properties()
+                .forEach(count -> texts.add(count.getKey() + " " + count.getValue().asLong()));
+        if (!texts.isEmpty()) {
+            lines.accept(whose + String.join(", ", texts));
+        }
     }
 
     private static String state(JsonNode service) {

@@ -44,6 +44,7 @@ public final class TestAdmin implements AutoCloseable {
     public final ExecutionEnvironment environment;
     public final ActiveNodeManager manager;
     public final AdminServer server;
+    public final ServiceCatalog catalog = new ServiceCatalog();
     final RoutingTable table;
     final HttpClient client = HttpClient.newHttpClient();
 
@@ -58,7 +59,6 @@ public final class TestAdmin implements AutoCloseable {
             List<Route> routes,
             List<ServiceDefinition> services)
             throws IOException {
-        ServiceCatalog catalog = new ServiceCatalog();
         services.forEach(catalog::add);
         catalog.add(new ServiceDefinition(MONITOR, Monitor::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
         table = new RoutingTable(routes);

@@ -119,7 +119,7 @@ class PlainNodeTest {
         namespaces.in(router, () -> {
             try (LiveNode node = start(plain("nowhere0", VOICE))) {
                 write(plain("nowhere0", WEB, VOICE));
-                assertThat(node.ctl(0, "reload"))
+                assertThat(node.ctl(1, "reload"))
                         .contains(
                                 "without effect: plain: nothing comes up: ",
                                 hasPrograms ? "nowhere0 does not exist" : "this build has no BPF programs");

@@ -255,7 +255,7 @@ class ReloadTest {
         start();
         write(base("services: [{name: Monitor, level: tc}]\n" + QOS));
         assertThat(ctl("reload"))
-                .startsWith("0\nservices org.tamanoir.services.Monitor level: jvm -> tc\nqos: ")
+                .startsWith("1\nservices org.tamanoir.services.Monitor level: jvm -> tc\nqos: ")
                 .contains(
                         "\nwithout effect: service org.tamanoir.services.Monitor is handled at level jvm, wanted at tc: ");
         assertThat(ctl("config")).contains("level: tc", "wfq");
