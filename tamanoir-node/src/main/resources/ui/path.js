@@ -7,7 +7,7 @@ export const STAGES = [
   { id: 'read', name: 'read, parse', reasons: ['SHORT', 'VERSION', 'HEADER_LENGTH', 'TRUNCATED', 'OPTION_LENGTH', 'CHECKSUM', 'OPTION', 'OPTION_FORMAT', 'AUTH_MISSING', 'AUTH_ALGORITHM', 'AUTH_KEY', 'AUTH_MAC', 'AUTH_SEQUENCE', 'AUTH_REPLAY', 'SELECTOR', 'MISS', 'EXPIRED', 'SOURCE', 'RAW_IP', 'RTP'] },
   { id: 'demultiplex', name: 'demultiplex', reasons: ['TYPE_ID', 'UNKNOWN_SERVICE', 'DEPLOYMENT_FAILED', 'DEPLOYMENT_HOLD_FULL', 'NO_INSTANCE', 'STREAM_LIMIT', 'INBOX_FULL'] },
   { id: 'turn', name: 'wait for a turn', reasons: ['TURN_QUEUE_FULL', 'STARVED', 'UNCLASSIFIED'] },
-  { id: 'service', name: 'Service.process', reasons: ['SERVICE', 'CONSUMED', 'QUARANTINED', 'BUDGET', 'SERVICE_FAILURE', 'SERVICE_MALFORMED', 'AMPLIFICATION', 'HOLD_FULL', 'HOLD_EXPIRED'] },
+  { id: 'service', name: 'Service.process', reasons: ['SERVICE', 'CONSUMED', 'SERVICE_CLOSED', 'QUARANTINED', 'BUDGET', 'SERVICE_FAILURE', 'SERVICE_MALFORMED', 'AMPLIFICATION', 'HOLD_FULL', 'HOLD_EXPIRED'] },
   { id: 'route', name: 'route', reasons: ['NO_ROUTE', 'LOCAL', 'HOP_BUDGET', 'LOOP', 'PACKET_TOO_LONG'] },
   { id: 'link', name: 'wait for the link', reasons: ['QUEUE_FULL', 'QUEUE_DELAY', 'RATE_EXCEEDED', 'LATE', 'PATH_LOST', 'RING_FINISH'] },
   { id: 'write', name: 'write', reasons: ['NEXT_HOP_UNREACHABLE', 'NEXT_HOP_LOST', 'NEXT_HOP_STALLED', 'OUTPUT_FULL', 'SEND_ERROR', 'PEER_GONE'] },

@@ -71,6 +71,8 @@ public enum DropReason {
     SERVICE,
     /** The service took it in by design (aggregation, decoding). */
     CONSUMED,
+    /** Its TCP stream was closed or reset by a service's verdict on a packet before it. */
+    SERVICE_CLOSED,
     /** A datagram would have caused more bytes than one may, or its service amplifies and is not offered on UDP. */
     AMPLIFICATION,
     /** The service threw, and its failure policy says drop or close. */

@@ -74,6 +74,7 @@ final class BatchWalk implements LookAhead.Walk {
                 && !instance.thread.isPaused()
                 && !instance.memory.isFull()
                 && !instance.isOver()
+                && !instance.isClosing()
                 && !instance.waits.isParked()) {
             int next = path.runs.walk(input, at, end, consumed);
             if (next == at) {

@@ -129,7 +129,7 @@ final class FailurePolicies {
      * of the service. A checksum is made anew, so a wrong one is none.
      */
     boolean isSpoiled(@Nullable Verdict verdict) {
-        if (verdict == null || verdict == Verdict.DROP || verdict == Verdict.CONSUME) {
+        if (verdict == null || verdict.endsPacket()) {
             return false;
         }
         Packet look = left;

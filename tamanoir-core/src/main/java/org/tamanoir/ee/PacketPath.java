@@ -96,6 +96,12 @@ final class PacketPath implements ServiceThread.Body {
         /** Ends the stream, where there is one, because it cannot go on whole. */
         void abort(DropReason reason, String why);
 
+        /**
+         * Ends the stream, where there is one, because its service has said so: in order behind what came before, or
+         * broken.
+         */
+        void end(boolean isBroken);
+
         /** Takes note that the next hop of a packet, which is dropped, cannot be reached. */
         default void unreachable() {
             abort(DropReason.NEXT_HOP_UNREACHABLE, "its next hop cannot be reached");
@@ -499,7 +505,7 @@ final class PacketPath implements ServiceThread.Body {
             policies.handleFailed(fault);
             return;
         }
-        if (fault != null && verdict != Verdict.DROP && verdict != Verdict.CONSUME) {
+        if (fault != null && !verdict.endsPacket()) {
             policies.handleMalformed(fault);
             return;
         }
@@ -509,6 +515,10 @@ final class PacketPath implements ServiceThread.Body {
             case REPLY -> dispatcher.answer(packet);
             case DROP -> drop(DropReason.SERVICE, packet);
             case CONSUME -> drop(DropReason.CONSUMED, packet);
+            case CLOSE, RESET -> {
+                drop(DropReason.SERVICE, packet);
+                owner.end(verdict == Verdict.RESET);
+            }
             case HELD -> suspend();
         }
     }

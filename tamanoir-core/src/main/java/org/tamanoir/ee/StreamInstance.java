@@ -59,6 +59,7 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
     /** Of the packet in hand. */
     private int proof;
 
+    private boolean isClosing;
     private @Nullable DropReason aborted;
     private String abortedWhy = "";
 
@@ -75,6 +76,9 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
 
         /** Tells others of its end, however it went. */
         default void end() {}
+
+        /** Has the stream end in order: the first time that its service says so. */
+        void closing(String why);
 
         /** Takes note that the stream cannot go on, the first time and each time after. */
         void aborted(DropReason reason, String why);
@@ -200,6 +204,29 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
         if (isFirst) {
             LOG.info("{}: stream closed: {} ({})", thread.name(), why, reason);
         }
+    }
+
+    @Override
+    public void end(boolean isBroken) {
+        String why = "service " + thread.definition().label() + " has ended the stream";
+        if (isBroken) {
+            abort(DropReason.SERVICE_CLOSED, why);
+        } else {
+            close(why);
+        }
+    }
+
+    /** Has nothing more be handled, and the stream end in order. */
+    void close(String why) {
+        if (!isClosing) {
+            isClosing = true;
+            flow.closing(why);
+        }
+    }
+
+    /** Returns whether what comes is dropped, since a service has ended the stream in order. */
+    boolean isClosing() {
+        return isClosing;
     }
 
     /** Returns why the loss of a connection ends the stream: for want of memory here, or as given. */

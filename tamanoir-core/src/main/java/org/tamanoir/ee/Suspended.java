@@ -64,10 +64,10 @@ final class Suspended implements Suspension {
     @Override
     public boolean resume(Verdict verdict) {
         switch (verdict) {
-            case FORWARD, REPLY, DROP, CONSUME -> {}
+            case FORWARD, REPLY, DROP, CONSUME, CLOSE, RESET -> {}
             case FORWARD_ELSEWHERE, HELD ->
                 throw new IllegalArgumentException(
-                        "resume with " + verdict + ": FORWARD, REPLY, DROP or CONSUME is wanted");
+                        "resume with " + verdict + ": FORWARD, REPLY, DROP, CONSUME, CLOSE or RESET is wanted");
         }
         if (platform.nanoTime() - untilNs < 0
                 && state.get() instanceof Runnable wake

@@ -154,7 +154,12 @@ final class TcpBranch implements Ingress, Instance.Owner, StreamInstance.Flow, S
                 memory.arrivals(buffer);
             }
             instance.prove(inbox.proof());
-            path.handleTaken(buffer.nio(), inbox.offset(), inbox.length());
+            if (instance.isClosing()) {
+                instance.traffic.taken();
+                path.drops().drop(DropReason.SERVICE_CLOSED, buffer.nio(), inbox.offset(), inbox.length());
+            } else {
+                path.handleTaken(buffer.nio(), inbox.offset(), inbox.length());
+            }
         }
         isMidBatch = waits.isParked();
         nextHops.flush();
@@ -444,6 +449,11 @@ final class TcpBranch implements Ingress, Instance.Owner, StreamInstance.Flow, S
     @Override
     public @Nullable DropReason forwardInTransit(Packet packet, long answerBytes) {
         return instance.forwardInTransit(packet);
+    }
+
+    @Override
+    public void closing(String why) {
+        trunk.instance.loop.execute(() -> trunk.instance.close(why));
     }
 
     @Override

@@ -162,6 +162,14 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
             }
         }
         attend();
+        if (state == State.OPEN && instance.isClosing() && !waits.isParked() && !instance.isOver()) {
+            UnhandledInput.drop(
+                    inbound,
+                    instance.traffic,
+                    DropReason.SERVICE_CLOSED,
+                    instance.context.config().typeId());
+            endInput();
+        }
         if (state == State.OPEN && !waits.isParked() && !instance.isOver()) {
             lookForEnd();
         }
@@ -228,6 +236,12 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
         broken = true;
         nextHops.flush();
         endInput();
+    }
+
+    @Override
+    public void closing(String why) {
+        cutShort = DropReason.SERVICE_CLOSED + ": " + why;
+        LOG.info("{}: stream closed: {}", thread.name(), why);
     }
 
     /** Looks whether the input has ended, or the stream is to end. */

@@ -153,7 +153,7 @@ final class TraceWatch implements PacketPath.Watch {
         } else if (packet.length() != lengthBefore) {
             how.append("; ").append(lengthBefore).append(" bytes became ").append(packet.length());
         }
-        if (said == Verdict.DROP) {
+        if (said == Verdict.DROP || said == Verdict.CLOSE || said == Verdict.RESET) {
             thread.status().dropReasons().forEach((reason, count) -> {
                 if (count > dropsBefore.getOrDefault(reason, 0L)) {
                     how.append("; its reason: ").append(reason);

@@ -510,6 +510,11 @@ final class UdpService
     }
 
     @Override
+    public void end(boolean isBroken) {
+        // There is no stream to end: the packet was dropped, the next one is another's.
+    }
+
+    @Override
     public void abort(DropReason reason, String why) {
         // There is no stream to end: the packet was dropped, the next one is another's.
         if (reason == DropReason.NO_MEMORY) {

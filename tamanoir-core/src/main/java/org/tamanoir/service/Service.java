@@ -110,6 +110,26 @@ public abstract class Service extends Thread {
     }
 
     /**
+     * Drops the packet and ends its TCP stream as if its sender had ended it before this packet: {@link Verdict#CLOSE}.
+     *
+     * @param reason as of {@link #drop}
+     */
+    protected final Verdict closeStream(String reason) {
+        host().dropping(reason);
+        return Verdict.CLOSE;
+    }
+
+    /**
+     * Drops the packet and breaks its TCP stream: {@link Verdict#RESET}.
+     *
+     * @param reason as of {@link #drop}
+     */
+    protected final Verdict resetStream(String reason) {
+        host().dropping(reason);
+        return Verdict.RESET;
+    }
+
+    /**
      * Puts the packet in hand aside; {@link #process} then returns {@link Verdict#HELD}, and other packets go on. It is
      * kept as it is then, and goes on where it would have gone, by what {@link Suspension#resume} says. On a TCP stream
      * those behind it wait, and so do timers and tasks of the service: another thread resumes it. Over UDP at most 64

@@ -79,6 +79,7 @@ final class HarnessHost implements ServiceHost {
     }
 
     final List<Output> outputs = Collections.synchronizedList(new ArrayList<>());
+    final List<Verdict> endings = Collections.synchronizedList(new ArrayList<>());
     final List<String> drops = Collections.synchronizedList(new ArrayList<>());
     final List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
     final Counter consumed = new Counter("consumed");
@@ -261,6 +262,10 @@ final class HarnessHost implements ServiceHost {
             }
             case DROP -> drops.add(dropReason);
             case CONSUME -> consumed.add(1);
+            case CLOSE, RESET -> {
+                drops.add(dropReason);
+                endings.add(verdict);
+            }
             case HELD -> throw new IllegalStateException("HELD: the harness holds no packets, a node does");
         }
     }

@@ -20,6 +20,7 @@ import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.StreamInfo.Transport;
+import org.tamanoir.service.Verdict;
 
 /**
  * Runs one instance of a service over packets that a test gives it, on a thread of its own as a node does, without
@@ -362,6 +363,14 @@ public final class ServiceHarness implements AutoCloseable {
     /** The reasons of the packets that were dropped, in their order. */
     public List<String> drops() {
         return List.copyOf(host.drops);
+    }
+
+    /**
+     * The verdicts by which the service ended its stream, {@link Verdict#CLOSE} and {@link Verdict#RESET}. Their packets
+     * are among {@link #drops}. A node gives a TCP stream's service none behind the first; the harness goes on.
+     */
+    public List<Verdict> endings() {
+        return List.copyOf(host.endings);
     }
 
     /** How many packets the service took in. */

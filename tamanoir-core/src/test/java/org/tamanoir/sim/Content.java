@@ -33,7 +33,9 @@ record Content(int stream, int sequence, Action action, int argument, int made, 
         THROW,
         STUCK,
         PACE,
-        HOLD
+        HOLD,
+        CLOSE,
+        RESET
     }
 
     /** Returns what tells it from others. */
@@ -43,6 +45,13 @@ record Content(int stream, int sequence, Action action, int argument, int made, 
 
     Content made(int number) {
         return new Content(stream, sequence, action, argument, number, isMarked);
+    }
+
+    /** Returns this, or in every second schedule now and then a packet that ends its stream in its place. */
+    Content ending(long seed) {
+        int lot = Math.floorMod((int) (seed ^ seed >>> 32) * 0x9E37_79B9 + filler(), 64);
+        boolean ends = seed % 2 == 0 && lot < 2;
+        return ends ? new Content(stream, sequence, lot == 0 ? Action.CLOSE : Action.RESET, argument, made, isMarked) : this;
     }
 
     Content held() {

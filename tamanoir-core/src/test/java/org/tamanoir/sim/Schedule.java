@@ -479,7 +479,7 @@ final class Schedule {
             lot -= WEIGHTS[action++];
         }
         Content content = new Content(stream, sequence, Content.Action.values()[action], random.nextInt(128), 0, false);
-        return SimHolds.isOf(seed, content) ? content.held() : content;
+        return SimHolds.isOf(seed, content) ? content.held() : content.ending(seed);
     }
 
     private String service() {
@@ -789,7 +789,7 @@ final class Schedule {
                 boolean isDeaf = deaf.contains(stream.hops.get(i))
                         || (content.action() == Content.Action.ELSEWHERE && deaf.contains(ELSEWHERE));
                 boolean leaves = switch (content.action()) {
-                    case CONSUME, DROP, THROW, STUCK, REPLY -> false;
+                    case CONSUME, DROP, THROW, STUCK, REPLY, CLOSE, RESET -> false;
                     case HOLD -> holds.mustLeave(content);
                     default -> true;
                 };

@@ -63,6 +63,8 @@ final class SimService extends Service {
             case REPLY -> Verdict.REPLY;
             case CONSUME -> Verdict.CONSUME;
             case DROP -> drop("as told");
+            case CLOSE -> closeStream("as told");
+            case RESET -> resetStream("as told");
             case EMIT -> {
                 for (int i = 1; i <= 1 + (content.argument() & 3); i++) {
                     Packet copy = packet.copy();

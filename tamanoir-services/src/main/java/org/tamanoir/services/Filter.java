@@ -25,8 +25,13 @@ import org.tamanoir.service.Verdict;
  *   pass destination 2001:db8::/32; drop class 3; drop stream 7
  *   drop size &gt; 1400
  *   drop payload-contains "text"
+ *   reset source 192.0.2.0/24
  *   pass all
  * </pre>
+ *
+ * <p>{@code drop} ends a packet, {@code close} its TCP stream too, as if its sender had ended it before the packet, and
+ * {@code reset} breaks that stream: both sides see it at once. Over UDP all three drop. In front of programs that know no
+ * packets, as behind a gateway, {@code close} or {@code reset} is what is wanted: they wait for octets that were dropped.
  *
  * <p>Rules stand on lines of their own or behind semicolons, at most 256: see {@link FilterParser} for the grammar.
  * Prefixes are compared with the identifiers that the packet carries, {@code size} with the bytes of the whole
@@ -48,17 +53,25 @@ import org.tamanoir.service.Verdict;
                     name = "default",
                     kind = Setting.Kind.CHOICE,
                     standard = "pass",
-                    choices = {"pass", "drop"},
+                    choices = {"pass", "drop", "close", "reset"},
                     text = "for packets that meet no rule")
         })
 public final class Filter extends Service {
     private enum Action {
-        PASS,
-        DROP
+        PASS(Verdict.FORWARD),
+        DROP(Verdict.DROP),
+        CLOSE(Verdict.CLOSE),
+        RESET(Verdict.RESET);
+
+        private final Verdict verdict;
+
+        Action(Verdict verdict) {
+            this.verdict = verdict;
+        }
     }
 
     private FilterRule[] rules = {};
-    private FilterRule otherwise = FilterRule.all(false, "");
+    private FilterRule otherwise = FilterRule.all(Verdict.FORWARD, "");
     private Counter packets = new Counter("packets");
     private Counter passed = new Counter("passed");
 
@@ -66,7 +79,7 @@ public final class Filter extends Service {
     public void init(ServiceConfig config) {
         config.allow("rules", "default", "offload");
         rules = FilterParser.parse(config.text("rules", ""));
-        otherwise = FilterRule.all(config.choice("default", Action.PASS) == Action.DROP, "no rule matched");
+        otherwise = FilterRule.all(config.choice("default", Action.PASS).verdict, "no rule matched");
         packets = counter("packets");
         passed = counter("passed");
         Share share = OffloadSetting.of(config).share();
@@ -127,11 +140,15 @@ public final class Filter extends Service {
     public Verdict process(Packet packet) {
         packets.add(1);
         FilterRule rule = deciding(packet);
-        if (rule.drops()) {
-            return drop(rule.dropReason());
-        }
-        passed.add(1);
-        return Verdict.FORWARD;
+        return switch (rule.verdict()) {
+            case CLOSE -> closeStream(rule.dropReason());
+            case RESET -> resetStream(rule.dropReason());
+            case DROP -> drop(rule.dropReason());
+            default -> {
+                passed.add(1);
+                yield Verdict.FORWARD;
+            }
+        };
     }
 
     private FilterRule deciding(Packet packet) {

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.tamanoir.service.Verdict;
 import org.tamanoir.services.FilterRule.Comparison;
 import org.tamanoir.services.FilterRule.Subject;
 
@@ -12,7 +13,7 @@ import org.tamanoir.services.FilterRule.Subject;
  *
  * <pre>
  *   rules     = rule { (";" | line end) rule }            empty ones are skipped
- *   rule      = ("drop" | "pass") condition
+ *   rule      = ("drop" | "close" | "reset" | "pass") condition
  *   condition = "all"
  *             | ("source" | "destination") prefix
  *             | "class" 0..255
@@ -66,39 +67,41 @@ final class FilterParser {
     }
 
     private FilterRule rule() {
-        boolean drop = isDrop();
+        Verdict verdict = verdict();
         Subject subject = subject();
         switch (subject) {
             case ALL -> {
-                return FilterRule.all(drop, end());
+                return FilterRule.all(verdict, end());
             }
             case SOURCE, DESTINATION -> {
                 AddressPrefix prefix = prefix();
-                return FilterRule.address(drop, end(), subject, prefix);
+                return FilterRule.address(verdict, end(), subject, prefix);
             }
             case CLASS, STREAM -> {
                 int number = (int) number(subject == Subject.CLASS ? 255 : 0xFFFF_FFFFL);
-                return FilterRule.number(drop, end(), subject, Comparison.EQUAL, number);
+                return FilterRule.number(verdict, end(), subject, Comparison.EQUAL, number);
             }
             case SIZE -> {
                 Comparison comparison = comparison();
                 int number = (int) number(65_535);
-                return FilterRule.number(drop, end(), subject, comparison, number);
+                return FilterRule.number(verdict, end(), subject, comparison, number);
             }
             case PAYLOAD_CONTAINS -> {
                 byte[] pattern = quoted();
-                return FilterRule.payload(drop, end(), pattern);
+                return FilterRule.payload(verdict, end(), pattern);
             }
         }
         throw new IllegalStateException("no rule for " + subject);
     }
 
-    private boolean isDrop() {
+    private Verdict verdict() {
         String word = word();
         return switch (word) {
-            case "drop" -> true;
-            case "pass" -> false;
-            default -> throw mustBe(word, "drop or pass");
+            case "drop" -> Verdict.DROP;
+            case "close" -> Verdict.CLOSE;
+            case "reset" -> Verdict.RESET;
+            case "pass" -> Verdict.FORWARD;
+            default -> throw mustBe(word, "drop, close, reset or pass");
         };
     }
 

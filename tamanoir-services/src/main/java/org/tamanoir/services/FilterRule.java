@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.nodeos.Rule;
+import org.tamanoir.service.Verdict;
 
 /**
  * One rule of {@link Filter}: what to do with packets that meet its condition. One class with a switch, so that the
@@ -30,7 +31,9 @@ final class FilterRule {
         ABOVE
     }
 
-    private final boolean drop;
+    /** What becomes of packets that match: FORWARD, DROP, CLOSE or RESET. */
+    private final Verdict verdict;
+
     private final String dropReason;
     private final Subject subject;
     private final Comparison comparison;
@@ -39,14 +42,14 @@ final class FilterRule {
     private final byte[] pattern;
 
     private FilterRule(
-            boolean drop,
+            Verdict verdict,
             String dropReason,
             Subject subject,
             Comparison comparison,
             int number,
             @Nullable AddressPrefix prefix,
             byte[] pattern) {
-        this.drop = drop;
+        this.verdict = verdict;
         this.dropReason = dropReason;
         this.subject = subject;
         this.comparison = comparison;
@@ -55,26 +58,31 @@ final class FilterRule {
         this.pattern = pattern;
     }
 
-    static FilterRule all(boolean drop, String reason) {
-        return new FilterRule(drop, reason, Subject.ALL, Comparison.EQUAL, 0, null, new byte[0]);
+    static FilterRule all(Verdict verdict, String reason) {
+        return new FilterRule(verdict, reason, Subject.ALL, Comparison.EQUAL, 0, null, new byte[0]);
     }
 
-    static FilterRule address(boolean drop, String reason, Subject subject, AddressPrefix prefix) {
-        return new FilterRule(drop, reason, subject, Comparison.EQUAL, 0, prefix, new byte[0]);
+    static FilterRule address(Verdict verdict, String reason, Subject subject, AddressPrefix prefix) {
+        return new FilterRule(verdict, reason, subject, Comparison.EQUAL, 0, prefix, new byte[0]);
     }
 
-    static FilterRule number(boolean drop, String reason, Subject subject, Comparison comparison, int number) {
-        return new FilterRule(drop, reason, subject, comparison, number, null, new byte[0]);
+    static FilterRule number(Verdict verdict, String reason, Subject subject, Comparison comparison, int number) {
+        return new FilterRule(verdict, reason, subject, comparison, number, null, new byte[0]);
     }
 
     /** @param pattern at least one byte */
-    static FilterRule payload(boolean drop, String reason, byte[] pattern) {
-        return new FilterRule(drop, reason, Subject.PAYLOAD_CONTAINS, Comparison.EQUAL, 0, null, pattern);
+    static FilterRule payload(Verdict verdict, String reason, byte[] pattern) {
+        return new FilterRule(verdict, reason, Subject.PAYLOAD_CONTAINS, Comparison.EQUAL, 0, null, pattern);
+    }
+
+    /** Returns what becomes of packets that match. */
+    Verdict verdict() {
+        return verdict;
     }
 
     /** Returns whether packets that match end here. */
     boolean drops() {
-        return drop;
+        return verdict.endsPacket();
     }
 
     /** Returns why: the same text for every packet. */
@@ -82,9 +90,13 @@ final class FilterRule {
         return dropReason;
     }
 
-    /** Returns the same for a level below; null when that cannot be, since levels read headers alone. */
+    /**
+     * Returns the same for a level below, which handles UDP, where no stream ends; null when that cannot be, since levels
+     * read headers alone.
+     */
     @Nullable
     Rule below() {
+        boolean drop = drops();
         Rule.Comparison how = switch (comparison) {
             case EQUAL -> Rule.Comparison.EQUAL;
             case BELOW -> Rule.Comparison.BELOW;

@@ -16,6 +16,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.StreamInfo.Transport;
+import org.tamanoir.service.Verdict;
 import org.tamanoir.testkit.ServiceHarness;
 
 class FilterTest {
@@ -133,6 +134,28 @@ class FilterTest {
         assertThat(host.count("passed")).isEqualTo(1);
     }
 
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void closesAndResetsStreamsByRuleAndByDefault(Transport transport) {
+        Map<String, String> config =
+                Map.of("rules", "reset source 10.0.0.0/8; pass payload-contains \"h\"", "default", "close");
+        ServiceHarness host =
+                ServiceHarness.run(new Filter(), transport, config, List.of(ipv4(), bare(), new PacketBuilder().build(ByteBuffer.allocate(1))));
+        assertThat(host.endings()).containsExactly(Verdict.RESET, Verdict.CLOSE);
+        assertThat(host.drops()).containsExactly("rule 1: reset source 10.0.0.0/8", "no rule matched");
+        assertThat(host.packets()).hasSize(1);
+    }
+
+    /** Levels below handle UDP, where there is no stream to end. */
+    @Test
+    void belowTheJvmRulesThatEndStreamsDrop() throws Exception {
+        Filter filter = new Filter();
+        filter.init(new ServiceConfig(Map.of("rules", "reset class 3; close class 4; pass class 5")));
+        Filter dropping = new Filter();
+        dropping.init(new ServiceConfig(Map.of("rules", "drop class 3; drop class 4; pass class 5")));
+        assertThat(filter.policy()).isEqualTo(dropping.policy());
+    }
+
     @Test
     void dropsTheRestWhereThatIsTheDefault() {
         Map<String, String> config = Map.of("rules", "pass class 3", "default", "drop");
@@ -159,7 +182,7 @@ class FilterTest {
             delimiter = '|',
             quoteCharacter = '\0',
             value = {
-                "drip all|rules: rule 1 (drip all), column 1: \"drip\": must be drop or pass",
+                "drip all|rules: rule 1 (drip all), column 1: \"drip\": must be drop, close, reset or pass",
                 "drop|rules: rule 1 (drop), column 5: nothing there: must be one of all, source, destination, class,"
                         + " stream, size, payload-contains",
                 "pass all; drop clas 3|rules: rule 2 (drop clas 3), column 6: \"clas\": must be one of all, source,"

@@ -92,7 +92,7 @@ final class Queries {
 
     /** Of the version that streams get by the bare name. */
     Views.DeclaredSettings settings(Call call) throws ApiException, ManagerException {
-        return Views.DeclaredSettings.of(manager.definition(call.serviceName()));
+        return Views.DeclaredSettings.of(manager.definition(ServiceNames.full(manager, call)));
     }
 
     Views.Service version(Call call) throws ApiException {
