@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.nodeos.Policy;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.service.Verdict;
@@ -148,12 +149,16 @@ class FilterTest {
 
     /** Levels below handle UDP, where there is no stream to end. */
     @Test
-    void belowTheJvmRulesThatEndStreamsDrop() throws Exception {
-        Filter filter = new Filter();
-        filter.init(new ServiceConfig(Map.of("rules", "reset class 3; close class 4; pass class 5")));
-        Filter dropping = new Filter();
-        dropping.init(new ServiceConfig(Map.of("rules", "drop class 3; drop class 4; pass class 5")));
-        assertThat(filter.policy()).isEqualTo(dropping.policy());
+    void belowTheJvmRulesThatEndStreamsDrop() {
+        assertThat(below("reset class 3; close class 4; pass class 5"))
+                .isEqualTo(below("drop class 3; drop class 4; pass class 5"));
+    }
+
+    private static Policy below(String rules) {
+        try (ServiceHarness host = ServiceHarness.startWithLevels(
+                new Filter(), Transport.UDP, Map.of("rules", rules, "offload", "all"))) {
+            return host.levels().offloads().get(0).policy();
+        }
     }
 
     @Test
