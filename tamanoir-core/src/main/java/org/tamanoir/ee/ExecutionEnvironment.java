@@ -30,6 +30,7 @@ import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.FormatSource;
+import org.tamanoir.gateway.Gateway;
 import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.NodeOs;
@@ -72,7 +73,6 @@ import org.tamanoir.traffic.Traffic;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.BackgroundThread;
 import org.tamanoir.transport.BufferPool;
-import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.Transport;
 import org.tamanoir.transport.UdpEgressSockets;
 import org.tamanoir.transport.UdpPort;
@@ -157,10 +157,10 @@ public final class ExecutionEnvironment implements AutoCloseable {
                 new Authentication(platform::nanoTime));
         this.points = new PointChoice(context.qualityOfService(), services);
         this.quic = new QuicStreams(context);
-        this.gateways = new Gateways(context);
         context.forwarder().overQuic(quic::port);
         this.receptionTraffic = new Traffic(context.tap(), "reception");
         this.instances = new Instances(services, platform);
+        this.gateways = new Gateways(context, instances);
         this.missing = new ServiceFetches(config.deployTimeout(), platform);
         this.controls = new Controls(context, missing);
         this.drain = new ServiceDrain(instances, controls, platform);
@@ -699,7 +699,7 @@ public final class ExecutionEnvironment implements AutoCloseable {
     }
 
     /** Carries connections that do not speak in packets, too. Before {@link #start}. */
-    public void gateways(List<? extends StreamGateway> all) {
+    public void gateways(List<Gateway> all) {
         gateways.configure(all);
     }
 
@@ -711,6 +711,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Returns the sources of RTP whose packets cross gateways for it. */
     public RtpSnapshot rtp() {
         return gateways.rtp();
+    }
+
+    /** Returns what each gateway is and has done, in their order, those for UDP last. */
+    public List<GatewayStatus> gatewayStatus() {
+        return gateways.status();
     }
 
     /** Returns where gateways listen, in their order, those for UDP last, with the real ports. */

@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.tamanoir.gateway.Gateway;
 import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.gateway.udp.GatewayHost;
 import org.tamanoir.gateway.udp.GatewaySocket;
@@ -17,8 +18,8 @@ import org.tamanoir.rtp.RtpSources;
 import org.tamanoir.rtp.RtpStatus;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.traffic.Traffic;
+import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.BatchMemory;
-import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.UdpEgressSockets;
 import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSocket;
@@ -30,17 +31,19 @@ import org.tamanoir.transport.UdpSocket;
  */
 final class Gateways {
     private final NodeContext context;
+    private final Instances instances;
     private final List<InetSocketAddress> bound = new ArrayList<>();
     private final List<GatewaySocket> udp = new ArrayList<>();
-    private List<StreamGateway> wanted = List.of();
+    private List<Gateway> wanted = List.of();
     private List<UdpGateway> wantedUdp = List.of();
 
-    Gateways(NodeContext context) {
+    Gateways(NodeContext context, Instances instances) {
         this.context = context;
+        this.instances = instances;
     }
 
     /** As {@link ExecutionEnvironment#gateways}. */
-    synchronized void configure(List<? extends StreamGateway> gateways) {
+    synchronized void configure(List<Gateway> gateways) {
         wanted = List.copyOf(gateways);
     }
 
@@ -69,7 +72,7 @@ final class Gateways {
 
     /** Listens where they are to. */
     synchronized void start(Acceptor reception) throws IOException {
-        for (StreamGateway gateway : wanted) {
+        for (Gateway gateway : wanted) {
             InetSocketAddress real = reception.listen(gateway);
             bound.add(real);
             context.forwarder().own(StreamInfo.Transport.TCP, real);
@@ -144,6 +147,43 @@ final class Gateways {
         for (GatewaySocket opened : udp) {
             opened.addTo(sum);
         }
+    }
+
+    /** Returns what each is and has done, in their order, those for UDP last. */
+    synchronized List<GatewayStatus> status() {
+        List<GatewayStatus> all = new ArrayList<>();
+        for (int i = 0; i < Math.min(wanted.size(), bound.size()); i++) {
+            all.add(instances.status(wanted.get(i), bound.get(i)));
+        }
+        for (GatewaySocket opened : udp) {
+            all.add(status(opened));
+        }
+        return all;
+    }
+
+    private static GatewayStatus status(GatewaySocket opened) {
+        UdpGateway gateway = opened.gateway();
+        Traffic.Sum sum = new Traffic.Sum();
+        opened.addTo(sum);
+        TrafficSnapshot beside = sum.ofInstance();
+        return new GatewayStatus(
+                StreamInfo.Transport.UDP,
+                opened.localAddress(),
+                gateway.to(),
+                gateway.rtpClockHz() == 0 ? "datagrams" : "rtp",
+                gateway.serviceKey(),
+                gateway.classOfService(),
+                opened.senders(),
+                opened.sendersBegun(),
+                new TrafficSnapshot(
+                        beside.packetsIn() + opened.datagramsIn(),
+                        beside.bytesIn() + opened.bytesIn(),
+                        0,
+                        beside.packetsOut() + opened.datagramsOn(),
+                        beside.bytesOut() + opened.bytesOn(),
+                        beside.held(),
+                        beside.drops(),
+                        0));
     }
 
     /** Returns where they listen, in their order, with the real ports. */

@@ -1,8 +1,10 @@
 package org.tamanoir.ee;
 
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.supervision.Supervision;
 import org.tamanoir.supervision.Watchdog;
+import org.tamanoir.transport.StreamGateway;
 
 /**
  * A running instance of a service, as those see it who keep account of instances.
@@ -77,6 +79,12 @@ final class Instance implements Watchdog.Watched {
     /** Returns the instance whose end is that of the whole stream. */
     Instance trunk() {
         return owner.trunk();
+    }
+
+    /** Returns the gateway that its stream came by; null if its packets came as such. */
+    @Nullable
+    StreamGateway gateway() {
+        return path.nextHops.gateway();
     }
 
     /** Serves packets until the end. The service's thread, or another one in its place, when there is none. */

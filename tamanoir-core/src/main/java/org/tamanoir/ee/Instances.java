@@ -1,5 +1,6 @@
 package org.tamanoir.ee;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -19,7 +20,9 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.Transit;
+import org.tamanoir.gateway.Gateway;
 import org.tamanoir.platform.Platform;
+import org.tamanoir.service.StreamInfo;
 import org.tamanoir.supervision.Watchdog;
 import org.tamanoir.traffic.Traffic;
 
@@ -44,6 +47,8 @@ public final class Instances implements Watchdog.Fleet<Instance> {
     private final Traffic.Sum endedTraffic = new Traffic.Sum();
     /** Of services that exist, since the sums of those that are gone are of no use to anybody. */
     private final Map<ServiceDefinition, Traffic.Sum> endedByService = new WeakHashMap<>();
+
+    private final GatewayStreams endedByGateway = new GatewayStreams();
 
     /** Threads that wait for an end. */
     private final Set<Thread> awaiting = new LinkedHashSet<>();
@@ -151,6 +156,21 @@ public final class Instances implements Watchdog.Fleet<Instance> {
         }
     }
 
+    /** Returns what the streams of a gateway have come to, and how many run. */
+    synchronized GatewayStatus status(Gateway gateway, InetSocketAddress address) {
+        GatewayStreams.Tally all = endedByGateway.all(gateway, running.keySet());
+        return new GatewayStatus(
+                StreamInfo.Transport.TCP,
+                address,
+                gateway.to(),
+                gateway.format().name(),
+                gateway.serviceKey(),
+                gateway.classOfService(),
+                GatewayStreams.running(gateway, running.keySet()).streams,
+                all.streams,
+                all.traffic.ofInstance());
+    }
+
     /** Returns what crossed the instances of each service that exists, in one look at all of them. */
     synchronized Map<ServiceDefinition, Traffic.Sum> sums() {
         Map<ServiceDefinition, Traffic.Sum> sums = new HashMap<>();
@@ -198,6 +218,7 @@ public final class Instances implements Watchdog.Fleet<Instance> {
         if (atEnd != null) {
             instance.thread.endCounts();
             instance.thread.traffic.addTo(endedTraffic);
+            endedByGateway.ended(instance);
             instance.thread.traffic.addTo(
                     endedByService.computeIfAbsent(instance.thread.definition(), definition -> new Traffic.Sum()));
             atEnd.run();

@@ -166,6 +166,12 @@ final class NextHops {
         return gateway != null;
     }
 
+    /** Returns what the stream came by; null if its sender speaks in packets. */
+    @Nullable
+    StreamGateway gateway() {
+        return gateway;
+    }
+
     private void forgetWays() {
         routes.forgetWays();
         gateways.forEach(GatewayEgress::forget);

@@ -71,7 +71,7 @@ final class NettyConnection implements TcpConnection {
                 channel,
                 pool,
                 remoteAddress,
-                gateway == null ? null : gateway.to(),
+                null,
                 gateway,
                 new CodecFilter(codec, channel, pool));
     }
@@ -386,7 +386,7 @@ final class NettyConnection implements TcpConnection {
 
     @Override
     public void mark(int trafficOctet) {
-        if (localAddress == null || gateway != null) { // Else it is a socket inside the process.
+        if (localAddress == null) { // Else it is a socket inside the process.
             channel.config().setOption(ChannelOption.IP_TOS, trafficOctet);
         }
     }

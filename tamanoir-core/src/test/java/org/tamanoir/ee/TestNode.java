@@ -18,6 +18,7 @@ import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.format.FormatSource;
+import org.tamanoir.gateway.Gateway;
 import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.platform.ThreadKind;
@@ -31,7 +32,6 @@ import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.traffic.TrafficSnapshot;
 import org.tamanoir.transport.BufferPool;
-import org.tamanoir.transport.StreamGateway;
 import org.tamanoir.transport.Transport;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSockets;
@@ -93,7 +93,7 @@ final class TestNode {
 
         int quicConnections = 64;
 
-        List<StreamGateway> gateways = List.of();
+        List<Gateway> gateways = List.of();
 
         List<UdpGateway> udpGateways = List.of();
 

@@ -91,6 +91,7 @@ final class GatewayBatch implements UdpBatch {
                     front.put(to, next, length);
                     to.put(next + head, from, at, length);
                     next += head + length;
+                    socket.admitted(length);
                 } else {
                     drop(DropReason.RTP, 1, length, m);
                 }

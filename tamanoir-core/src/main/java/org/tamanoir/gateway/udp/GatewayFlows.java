@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.admission.FairPlaces;
 import org.tamanoir.routing.Addresses;
@@ -31,6 +32,12 @@ final class GatewayFlows {
     private int evictions;
 
     private boolean closed;
+    /** Flows so far. */
+    private long begun;
+    /** What has left to the far side, added by each thread when it flushes. */
+    final LongAdder sentDatagrams = new LongAdder();
+
+    final LongAdder sentBytes = new LongAdder();
 
     private record Sender(long high, long low, int port, long ownHigh, long ownLow) {
         @Override
@@ -52,6 +59,7 @@ final class GatewayFlows {
         }
         GatewayFlow made = new GatewayFlow(high, low, port, ownHigh, ownLow, ownDevice, nowNs);
         flows.put(sender, made);
+        begun++;
         places.add(made);
         return made;
     }
@@ -124,6 +132,16 @@ final class GatewayFlows {
         List<GatewayFlow> all = new ArrayList<>(flows.values());
         flows.clear();
         all.forEach(this::forget);
+    }
+
+    /** Returns how many there are now. */
+    synchronized int count() {
+        return flows.size();
+    }
+
+    /** Returns how many there were so far. */
+    synchronized long begun() {
+        return begun;
     }
 
     synchronized boolean isClosed() {

@@ -41,6 +41,8 @@ public final class GatewaySender implements UdpSender {
     private int ownDevice;
     private long failedBefore;
     private long failedPackets;
+    private long countedDatagrams;
+    private long countedBytes;
 
     GatewaySender(
             GatewayFlows flows,
@@ -155,10 +157,23 @@ public final class GatewaySender implements UdpSender {
             return;
         }
         through.flush();
+        countSent(through);
         GatewayFlow flow = current;
         if (through.failedPackets() != failedBefore && flow != null) {
             failedBefore = through.failedPackets();
             flows.end(flow); // Its address, or its route, may be gone: the next datagram finds those of then.
+        }
+    }
+
+    /** Some senders send when they flush, others before. */
+    private void countSent(UdpSender through) {
+        long datagrams = through.sentPackets();
+        long bytes = through.sentBytes();
+        if (datagrams != countedDatagrams) {
+            flows.sentDatagrams.add(datagrams - countedDatagrams);
+            flows.sentBytes.add(bytes - countedBytes);
+            countedDatagrams = datagrams;
+            countedBytes = bytes;
         }
     }
 

@@ -14,6 +14,7 @@ import org.tamanoir.routing.Addresses;
 import org.tamanoir.rtp.RtpCompanion;
 import org.tamanoir.rtp.RtpPacket;
 import org.tamanoir.rtp.RtpSources;
+import org.tamanoir.service.Counter;
 import org.tamanoir.traffic.Tap;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.BatchMemory;
@@ -39,6 +40,11 @@ public final class GatewaySocket implements UdpSocket {
     private final Tap tap;
     /** Of datagrams that become no packets. Its own lock guards it: the thread that reads changes. */
     private final Traffic traffic;
+
+    /** Datagrams that became packets, and their bytes; the thread that reads counts. */
+    private final Counter admitted = new Counter("datagrams");
+
+    private final Counter admittedBytes = new Counter("bytes");
 
     private final long toHigh;
     private final long toLow;
@@ -109,6 +115,42 @@ public final class GatewaySocket implements UdpSocket {
             sources.take(companion);
         }
         return companion != null;
+    }
+
+    /** Counts a datagram that becomes a packet. */
+    void admitted(int octets) {
+        admitted.add(1);
+        admittedBytes.add(octets);
+    }
+
+    /** Returns the datagrams that became packets. */
+    public long datagramsIn() {
+        return admitted.get();
+    }
+
+    /** Returns their bytes. */
+    public long bytesIn() {
+        return admittedBytes.get();
+    }
+
+    /** Returns the datagrams that have left to the far side. */
+    public long datagramsOn() {
+        return flows.sentDatagrams.sum();
+    }
+
+    /** Returns their bytes. */
+    public long bytesOn() {
+        return flows.sentBytes.sum();
+    }
+
+    /** Returns how many senders are remembered. */
+    public int senders() {
+        return flows.count();
+    }
+
+    /** Returns how many there were so far. */
+    public long sendersBegun() {
+        return flows.begun();
     }
 
     /** Counts datagrams of one message that become no packets. */
