@@ -27,9 +27,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.PacketBuilder;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
+import org.tamanoir.gateway.Gateway;
+import org.tamanoir.gateway.Octets;
 import org.tamanoir.node.admin.AdminSettings;
 import org.tamanoir.node.admin.TestAdmin;
 import org.tamanoir.node.cli.ExitCode;
@@ -138,6 +142,39 @@ class CtlCommandTest {
                             + "give the full name");
         }
         assertThat(ctl("services", "org.example.Monitor")).contains("org.example.Monitor");
+    }
+
+    @Test
+    void gatewaysAreListedAndTheirStreamsEndAtThem() throws Exception {
+        assertThat(ctl("gateways")).contains("no gateway: listen.gateways, or --gateway, makes one");
+        node.close();
+        try (ServerSocket far = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            far.setSoTimeout((int) Waiting.PATIENCE.toMillis());
+            InetSocketAddress to = (InetSocketAddress) far.getLocalSocketAddress();
+            node = TestAdmin.carrying(
+                    new Gateway(TestAdmin.ANY, to, new Octets(), ServiceKey.of(TestAdmin.MONITOR), 0, Anep.DEFAULT_TYPE_ID),
+                    new Gateway(TestAdmin.ANY, to, new Octets(), ServiceKey.of("org.example.Gone"), 0, Anep.DEFAULT_TYPE_ID));
+            InetSocketAddress gateway = node.environment.gatewayAddresses().get(0);
+            String listen = Endpoint.toString(gateway);
+            assertThat(ctl("gateways").lines().skip(1))
+                    .hasSize(2)
+                    .anyMatch(line -> line.matches("tcp +" + listen + " +" + Endpoint.toString(to) + " +octets +"
+                            + TestAdmin.MONITOR + " +0 +0 +0 .*"))
+                    .anyMatch(line -> line.contains("not here: key "));
+            try (Socket client = new Socket(gateway.getAddress(), gateway.getPort());
+                    Socket server = far.accept()) {
+                client.getOutputStream().write(1);
+                assertThat(server.getInputStream().read()).isEqualTo(1);
+                String peer = Endpoint.toString((InetSocketAddress) client.getLocalSocketAddress());
+                assertThat(ctl("streams").lines()).anyMatch(line -> line.matches(peer + " +" + listen + " .*"));
+                eventually()
+                        .untilAsserted(() -> assertThat(ctl("metrics"))
+                                .contains(
+                                        "tamanoir_gateway_open{listen=\"" + listen + "\"",
+                                        "# TYPE tamanoir_gateway_packets_in_total counter"));
+            }
+            eventually().until(() -> ctl("gateways").lines().anyMatch(line -> line.matches(".*" + listen + ".* 0 +1 .*")));
+        }
     }
 
     @Test

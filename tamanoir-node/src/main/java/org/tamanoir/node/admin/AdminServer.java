@@ -245,6 +245,7 @@ public final class AdminServer implements AutoCloseable {
         api.get(router, "/v1/levels", state::levels);
         api.get(router, "/v1/plain", call -> state.plain());
         api.get(router, "/v1/plain/explain", state::explain);
+        api.get(router, "/v1/gateways", call -> state.gateways());
         api.get(router, "/v1/rtp", call -> state.rtp());
         api.get(router, "/v1/traffic-control", call -> trafficControl.get());
         api.get(router, "/v1/routes", state::routes);

@@ -9,9 +9,11 @@ import org.tamanoir.admission.StreamRefusal;
 import org.tamanoir.deploy.FormatStatistics;
 import org.tamanoir.deploy.FormatStore;
 import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.ee.GatewayStatus;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.DeploymentStatistics;
 import org.tamanoir.manager.ServiceStatus;
+import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.plain.PlainTraffic;
 import org.tamanoir.routing.FeedStatus;
 import org.tamanoir.rtp.RtpSnapshot;
@@ -51,8 +53,32 @@ final class NodeMetrics {
         ServiceMetrics.add(metrics, services);
         LevelMetrics.add(metrics, environment.levels(), services);
         plain(metrics, environment.plain());
+        gateways(metrics, environment.gatewayStatus());
         rtp(metrics, environment.rtp());
         QosMetrics.add(metrics, manager.qosStatus());
+    }
+
+    private static void gateways(Metrics metrics, List<GatewayStatus> gateways) {
+        for (GatewayStatus gateway : gateways) {
+            Metrics its = metrics.group(
+                    "gateway_",
+                    "transport",
+                    Views.word(gateway.transport()),
+                    "listen",
+                    Endpoint.toString(gateway.address()),
+                    "to",
+                    Endpoint.toString(gateway.to()));
+            its.gauge("open", "Connections of a gateway, or senders of its datagrams, now.", gateway.open());
+            its.counter("begun", "Connections of a gateway, or senders of its datagrams, so far.", gateway.begun());
+            TrafficSnapshot traffic = gateway.traffic();
+            its.counter("packets_in", "Packets that came from both sides of a gateway.", traffic.packetsIn());
+            its.counter("bytes_in", "Bytes of packets that came from both sides of a gateway.", traffic.bytesIn());
+            its.counter("packets_out", "Packets that left to both sides of a gateway.", traffic.packetsOut());
+            its.counter("bytes_out", "Bytes of packets that left to both sides of a gateway.", traffic.bytesOut());
+            traffic.drops()
+                    .forEach((reason, packets) -> its.with("reason", reason.name())
+                            .counter("packets_dropped", "Packets of a gateway that ended.", packets));
+        }
     }
 
     private static void rtp(Metrics metrics, RtpSnapshot known) {

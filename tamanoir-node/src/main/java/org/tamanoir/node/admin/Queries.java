@@ -130,6 +130,10 @@ final class Queries {
                 Views.Instances::new);
     }
 
+    GatewayViews.Gateways gateways() {
+        return GatewayViews.Gateways.of(manager.environment().gatewayStatus(), manager.services());
+    }
+
     RtpViews.Rtp rtp() {
         return RtpViews.Rtp.of(manager.environment().rtp());
     }

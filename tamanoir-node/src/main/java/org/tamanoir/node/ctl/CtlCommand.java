@@ -124,6 +124,11 @@ public final class CtlCommand implements Runnable {
     }
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+    void gateways() {
+        show("/v1/gateways", CtlGateways::gateways);
+    }
+
+    @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
     void rtp() {
         show("/v1/rtp", CtlRtp::rtp);
     }

@@ -22,6 +22,9 @@ import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.cluster.config.Welcome;
+import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.gateway.Gateway;
+import org.tamanoir.gateway.Octets;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -133,6 +136,17 @@ class OpenApiTest {
         TestAdmin.Reply refused = node.put("/v1/qos", "{\"classes\": 1}");
         assertAsDescribed(map(map(map(document, "paths"), "/v1/qos"), "put"), refused);
         node.change("DELETE", "/v1/qos");
+    }
+
+    @Test
+    void aGatewayIsAnsweredAsDescribed() throws Exception {
+        Gateway gateway = new Gateway(TestAdmin.ANY, TestAdmin.ANY, new Octets(), ServiceKey.of(TestAdmin.MONITOR), 3, 1);
+        try (TestAdmin carrying = TestAdmin.carrying(gateway)) {
+            TestAdmin.Reply reply = carrying.get("/v1/gateways");
+            assertAsDescribed(map(map(map(document, "paths"), "/v1/gateways"), "get"), reply);
+            assertThat(reply.body())
+                    .contains("\"service\":\"" + TestAdmin.MONITOR + "\"", "\"classOfService\":3", "\"total\":1");
+        }
     }
 
     @Test

@@ -17,6 +17,7 @@ import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.ee.ExecutionEnvironment;
+import org.tamanoir.gateway.Gateway;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.manager.DeploymentConfig;
 import org.tamanoir.node.config.Endpoint;
@@ -57,7 +58,8 @@ public final class TestAdmin implements AutoCloseable {
             AdminSettings settings,
             @Nullable DeploymentConfig deployment,
             List<Route> routes,
-            List<ServiceDefinition> services)
+            List<ServiceDefinition> services,
+            Gateway... gateways)
             throws IOException {
         services.forEach(catalog::add);
         catalog.add(new ServiceDefinition(MONITOR, Monitor::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
@@ -65,6 +67,7 @@ public final class TestAdmin implements AutoCloseable {
         environment =
                 new ExecutionEnvironment(EeConfig.defaults().listening(List.of(ANY), List.of(ANY)), table, catalog);
         manager = new ActiveNodeManager(environment, catalog, table, deployment);
+        environment.gateways(List.of(gateways));
         environment.start();
         manager.ready(null);
         server = new AdminServer(manager, settings, () -> CONFIG);
@@ -77,6 +80,11 @@ public final class TestAdmin implements AutoCloseable {
 
     public static TestAdmin start(AdminSettings settings, Route... routes) throws IOException {
         return new TestAdmin(settings, null, List.of(routes));
+    }
+
+    /** Starts one with gateways. */
+    public static TestAdmin carrying(Gateway... gateways) throws IOException {
+        return new TestAdmin(new AdminSettings(ANY, SECRET, false, null), null, List.of(), List.of(), gateways);
     }
 
     static TestAdmin with(AdminSettings settings, ServiceDefinition service) throws IOException {
