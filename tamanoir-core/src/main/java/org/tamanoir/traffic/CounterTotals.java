@@ -46,8 +46,8 @@ public final class CounterTotals {
             }
         }
         if (known != kind) {
-            throw new IllegalArgumentException("counter " + name + ": is a " + known + " already, and cannot be a " + kind
-                    + ": use another name");
+            throw new IllegalArgumentException(
+                    "counter " + name + ": is a " + known + " already, and cannot be a " + kind + ": use another name");
         }
         return name;
     }

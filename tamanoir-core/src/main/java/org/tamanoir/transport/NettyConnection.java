@@ -67,13 +67,7 @@ final class NettyConnection implements TcpConnection {
             InetSocketAddress remoteAddress,
             @Nullable StreamGateway gateway,
             StreamCodec codec) {
-        this(
-                channel,
-                pool,
-                remoteAddress,
-                null,
-                gateway,
-                new CodecFilter(codec, channel, pool));
+        this(channel, pool, remoteAddress, null, gateway, new CodecFilter(codec, channel, pool));
     }
 
     /** One inside the process, behind which a stream over QUIC comes. */

@@ -148,12 +148,14 @@ class EndedStreamTest extends TcpNodeTesting {
                 client.getOutputStream().write(messages("question"));
                 try (Socket server = accept()) {
                     byte[] question = messages("question");
-                    assertThat(server.getInputStream().readNBytes(question.length)).isEqualTo(question);
+                    assertThat(server.getInputStream().readNBytes(question.length))
+                            .isEqualTo(question);
                     client.getOutputStream().write(messages(last, "never", "and never"));
                     assertThat(server.getInputStream().read()).isEqualTo(-1);
                     server.getOutputStream().write(messages("answer"));
                     byte[] answer = messages("answer");
-                    assertThat(client.getInputStream().readNBytes(answer.length)).isEqualTo(answer);
+                    assertThat(client.getInputStream().readNBytes(answer.length))
+                            .isEqualTo(answer);
                 }
                 assertThat(client.getInputStream().read()).isEqualTo(-1);
             }

@@ -91,8 +91,7 @@ class GatewayStatusTest extends TcpNodeTesting {
                 DatagramSocket first = open();
                 DatagramSocket second = open()) {
             InetSocketAddress to = (InetSocketAddress) far.getLocalSocketAddress();
-            settings.udpGateways =
-                    List.of(new UdpGateway(FREE, to, ServiceKey.of("mark"), 0, 0, Anep.DEFAULT_TYPE_ID));
+            settings.udpGateways = List.of(new UdpGateway(FREE, to, ServiceKey.of("mark"), 0, 0, Anep.DEFAULT_TYPE_ID));
             TestNode node = node(TestServices.MARK);
             InetSocketAddress gateway = node.environment.gatewayAddresses().get(0);
             for (DatagramSocket sender : List.of(first, second, first)) {

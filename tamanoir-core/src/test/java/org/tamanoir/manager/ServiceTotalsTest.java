@@ -70,15 +70,17 @@ class ServiceTotalsTest {
             for (int i = 0; i < 3; i++) {
                 stream(environment, 1000, 10 + i);
             }
-            eventually().until(() -> environment.traffic().dropped() == 6
-                    && environment.instances().isEmpty());
+            eventually()
+                    .until(() -> environment.traffic().dropped() == 6
+                            && environment.instances().isEmpty());
             assertTotals(manager, 6, 1000, 10);
             manager.change(new NodeChange(
                     List.of(), List.of(), null, List.of(new Redefined(before, service())), Map.of(), null, null));
             assertTotals(manager, 6, 1000, 10);
             stream(environment, 2000, 5);
-            eventually().until(() -> environment.traffic().dropped() == 8
-                    && environment.instances().isEmpty());
+            eventually()
+                    .until(() -> environment.traffic().dropped() == 8
+                            && environment.instances().isEmpty());
             assertTotals(manager, 8, 2000, 5);
         } finally {
             environment.stop(Duration.ZERO);

@@ -51,7 +51,9 @@ record Content(int stream, int sequence, Action action, int argument, int made, 
     Content ending(long seed) {
         int lot = Math.floorMod((int) (seed ^ seed >>> 32) * 0x9E37_79B9 + filler(), 64);
         boolean ends = seed % 2 == 0 && lot < 2;
-        return ends ? new Content(stream, sequence, lot == 0 ? Action.CLOSE : Action.RESET, argument, made, isMarked) : this;
+        return ends
+                ? new Content(stream, sequence, lot == 0 ? Action.CLOSE : Action.RESET, argument, made, isMarked)
+                : this;
     }
 
     Content held() {

@@ -85,7 +85,10 @@ class CounterTotalsTest {
                 counters.end();
             }
         }
-        assertThat(totals.sums()).hasSize(65).containsEntry("others", 2L * (150 - 64)).containsEntry("1/13", 2L);
+        assertThat(totals.sums())
+                .hasSize(65)
+                .containsEntry("others", 2L * (150 - 64))
+                .containsEntry("1/13", 2L);
         new NamedCounters(totals).get("highest", Kind.MAXIMUM).set(4);
         assertThat(totals.sums()).containsEntry("others-maximum", 4L).containsEntry("others", 2L * (150 - 64));
     }

@@ -132,8 +132,8 @@ class CtlCommandTest {
         assertThat(ctl("release", "Monitor")).contains(TestAdmin.MONITOR);
         assertThat(failing("services", "onitor")).contains("service onitor is not on this node");
         assertThat(failing("morph", "show", "Monitor")).contains(TestAdmin.MONITOR, "no control");
-        node.catalog.add(new ServiceDefinition(
-                "org.example.Monitor", Monitor::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
+        node.catalog.add(
+                new ServiceDefinition("org.example.Monitor", Monitor::new, ServiceConfig.EMPTY, FailurePolicy.DROP));
         for (String[] command : new String[][] {
             {"services", "Monitor"}, {"place", "Monitor", "jvm"}, {"morph", "show", "Monitor"}, {"release", "Monitor"}
         }) {
@@ -152,8 +152,15 @@ class CtlCommandTest {
             far.setSoTimeout((int) Waiting.PATIENCE.toMillis());
             InetSocketAddress to = (InetSocketAddress) far.getLocalSocketAddress();
             node = TestAdmin.carrying(
-                    new Gateway(TestAdmin.ANY, to, new Octets(), ServiceKey.of(TestAdmin.MONITOR), 0, Anep.DEFAULT_TYPE_ID),
-                    new Gateway(TestAdmin.ANY, to, new Octets(), ServiceKey.of("org.example.Gone"), 0, Anep.DEFAULT_TYPE_ID));
+                    new Gateway(
+                            TestAdmin.ANY, to, new Octets(), ServiceKey.of(TestAdmin.MONITOR), 0, Anep.DEFAULT_TYPE_ID),
+                    new Gateway(
+                            TestAdmin.ANY,
+                            to,
+                            new Octets(),
+                            ServiceKey.of("org.example.Gone"),
+                            0,
+                            Anep.DEFAULT_TYPE_ID));
             InetSocketAddress gateway = node.environment.gatewayAddresses().get(0);
             String listen = Endpoint.toString(gateway);
             assertThat(ctl("gateways").lines().skip(1))
@@ -173,20 +180,21 @@ class CtlCommandTest {
                                         "tamanoir_gateway_open{listen=\"" + listen + "\"",
                                         "# TYPE tamanoir_gateway_packets_in_total counter"));
             }
-            eventually().until(() -> ctl("gateways").lines().anyMatch(line -> line.matches(".*" + listen + ".* 0 +1 .*")));
+            eventually()
+                    .until(() -> ctl("gateways").lines().anyMatch(line -> line.matches(".*" + listen + ".* 0 +1 .*")));
         }
     }
 
     @Test
     void whatAServiceHasCountedIsShownOfOne() throws Exception {
         assertThat(ctl("services", "Monitor")).doesNotContain("counted: ");
-        try (AnepSender sender =
-                AnepSender.udp(node.environment.udpAddresses().get(0))) {
+        try (AnepSender sender = AnepSender.udp(node.environment.udpAddresses().get(0))) {
             sender.send(new PacketBuilder().service(TestAdmin.MONITOR), ByteBuffer.allocate(9)); // It has no route.
             sender.flush();
         }
-        eventually().untilAsserted(() -> assertThat(ctl("services", "Monitor"))
-                .contains(TestAdmin.MONITOR + " counted: bytes ", "packets 1", "largest-bytes "));
+        eventually()
+                .untilAsserted(() -> assertThat(ctl("services", "Monitor"))
+                        .contains(TestAdmin.MONITOR + " counted: bytes ", "packets 1", "largest-bytes "));
     }
 
     @Test

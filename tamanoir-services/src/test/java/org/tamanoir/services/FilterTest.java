@@ -140,8 +140,11 @@ class FilterTest {
     void closesAndResetsStreamsByRuleAndByDefault(Transport transport) {
         Map<String, String> config =
                 Map.of("rules", "reset source 10.0.0.0/8; pass payload-contains \"h\"", "default", "close");
-        ServiceHarness host =
-                ServiceHarness.run(new Filter(), transport, config, List.of(ipv4(), bare(), new PacketBuilder().build(ByteBuffer.allocate(1))));
+        ServiceHarness host = ServiceHarness.run(
+                new Filter(),
+                transport,
+                config,
+                List.of(ipv4(), bare(), new PacketBuilder().build(ByteBuffer.allocate(1))));
         assertThat(host.endings()).containsExactly(Verdict.RESET, Verdict.CLOSE);
         assertThat(host.drops()).containsExactly("rule 1: reset source 10.0.0.0/8", "no rule matched");
         assertThat(host.packets()).hasSize(1);
@@ -155,8 +158,8 @@ class FilterTest {
     }
 
     private static Policy below(String rules) {
-        try (ServiceHarness host = ServiceHarness.startWithLevels(
-                new Filter(), Transport.UDP, Map.of("rules", rules, "offload", "all"))) {
+        try (ServiceHarness host =
+                ServiceHarness.startWithLevels(new Filter(), Transport.UDP, Map.of("rules", rules, "offload", "all"))) {
             return host.levels().offloads().get(0).policy();
         }
     }

@@ -47,8 +47,7 @@ final class ServiceMetrics {
                         total.value(),
                         Math::min);
             case GAUGE ->
-                metrics.gauge(
-                        "gauge", "The service's own gauges, summed over the instances that run.", total.value());
+                metrics.gauge("gauge", "The service's own gauges, summed over the instances that run.", total.value());
         }
     }
 

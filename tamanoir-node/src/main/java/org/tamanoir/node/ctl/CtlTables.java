@@ -73,8 +73,7 @@ final class CtlTables {
         }
         JsonNode counters = service.at("/placement/counters");
         long cameUp = up == null ? 0 : counters.get(up).asLong();
-        return String.valueOf(
-                traffic.get(inJvm).asLong() + counters.get(below).asLong() - cameUp);
+        return String.valueOf(traffic.get(inJvm).asLong() + counters.get(below).asLong() - cameUp);
     }
 
     /** The versions of one service, with what they have counted. */
@@ -95,7 +94,8 @@ final class CtlTables {
     private static void counts(String whose, JsonNode counts, Consumer<String> lines) {
         List<String> texts = new ArrayList<>();
         counts.properties()
-                .forEach(count -> texts.add(count.getKey() + " " + count.getValue().asLong()));
+                .forEach(count ->
+                        texts.add(count.getKey() + " " + count.getValue().asLong()));
         if (!texts.isEmpty()) {
             lines.accept(whose + String.join(", ", texts));
         }

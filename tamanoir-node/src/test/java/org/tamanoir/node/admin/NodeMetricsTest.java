@@ -125,14 +125,19 @@ class NodeMetricsTest {
         Map<String, CounterTotal> counters = new TreeMap<>();
         for (Counter.Kind kind : Counter.Kind.values()) {
             counters.put("c", new CounterTotal(kind, 3));
-            String text = text(status(counters, ServiceStatus.State.RUNNING), status(counters, ServiceStatus.State.UNLOADING));
-            String name = kind == Counter.Kind.SUM ? "counter_total" : kind.name().toLowerCase(Locale.ROOT);
+            String text = text(
+                    status(counters, ServiceStatus.State.RUNNING), status(counters, ServiceStatus.State.UNLOADING));
+            String name =
+                    kind == Counter.Kind.SUM ? "counter_total" : kind.name().toLowerCase(Locale.ROOT);
             String type = kind == Counter.Kind.SUM ? "counter" : "gauge";
             boolean addsUp = kind == Counter.Kind.SUM || kind == Counter.Kind.GAUGE;
             assertThat(text)
-                    .contains("# TYPE tamanoir_service_" + name + " " + type + "\n", "# HELP tamanoir_service_" + name + " The ")
-                    .containsOnlyOnce("tamanoir_service_" + name
-                            + "{counter=\"c\",service=\"org.example.Foo\",version=\"1.0\"} " + (addsUp ? "6.0" : "3.0"));
+                    .contains(
+                            "# TYPE tamanoir_service_" + name + " " + type + "\n",
+                            "# HELP tamanoir_service_" + name + " The ")
+                    .containsOnlyOnce(
+                            "tamanoir_service_" + name + "{counter=\"c\",service=\"org.example.Foo\",version=\"1.0\"} "
+                                    + (addsUp ? "6.0" : "3.0"));
         }
     }
 

@@ -20,9 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.cluster.config.Welcome;
-import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.gateway.Gateway;
 import org.tamanoir.gateway.Octets;
 import org.tamanoir.routing.NextHop;
@@ -140,7 +140,8 @@ class OpenApiTest {
 
     @Test
     void aGatewayIsAnsweredAsDescribed() throws Exception {
-        Gateway gateway = new Gateway(TestAdmin.ANY, TestAdmin.ANY, new Octets(), ServiceKey.of(TestAdmin.MONITOR), 3, 1);
+        Gateway gateway =
+                new Gateway(TestAdmin.ANY, TestAdmin.ANY, new Octets(), ServiceKey.of(TestAdmin.MONITOR), 3, 1);
         try (TestAdmin carrying = TestAdmin.carrying(gateway)) {
             TestAdmin.Reply reply = carrying.get("/v1/gateways");
             assertAsDescribed(map(map(map(document, "paths"), "/v1/gateways"), "get"), reply);

@@ -11,8 +11,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** Answers of the admin API as people read them. */
 class CtlTablesTest {
     /** 100 packets came to the level, 90 of which it handled; 10 came up, and 5 came to the JVM past it. */
-    private static final String HANDLED_BELOW =
-            """
+    private static final String HANDLED_BELOW = """
             {"services": [{"name": "org.example.Foo", "version": "1.0", "current": true, "state": "running",
               "tcpStreams": 0, "udp": true, "failures": 0, "processorSeconds": 0.5, "source": "cache",
               "quarantinedUntil": null, "holders": [],
