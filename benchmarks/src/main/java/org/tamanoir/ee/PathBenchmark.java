@@ -393,6 +393,11 @@ public class PathBenchmark {
         public void handOver(@Nullable ServiceDefinition other, Packet packet) {}
 
         @Override
+        public void end(boolean isBroken) {
+            throw new IllegalStateException("a service ended the stream");
+        }
+
+        @Override
         public void abort(DropReason reason, String why) {}
 
         @Override
