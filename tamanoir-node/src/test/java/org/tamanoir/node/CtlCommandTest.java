@@ -195,6 +195,12 @@ class CtlCommandTest {
         eventually()
                 .untilAsserted(() -> assertThat(ctl("services", "Monitor"))
                         .contains(TestAdmin.MONITOR + " counted: bytes ", "packets 1", "largest-bytes "));
+        assertThat(ctl("metrics"))
+                .contains(
+                        "tamanoir_service_maximum{counter=\"largest-bytes\"",
+                        "tamanoir_service_minimum{counter=\"smallest-bytes\"",
+                        "tamanoir_service_gauge{counter=\"streams\"",
+                        "tamanoir_service_counter_total{counter=\"packets\"");
     }
 
     @Test
