@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.Set;
 
 /**
  * Operations on small files: they are read up to a bound, and replaced whole or not at all. Any thread; two that replace one file at once are
@@ -62,6 +64,15 @@ public final class SmallFile {
         if (!Files.readAttributes(file, BasicFileAttributes.class, how).isRegularFile()) {
             throw new NotRegularException(file);
         }
+    }
+
+    /** Returns whether every user of the host may read or write a file; false where files have no such rights. */
+    public static boolean isOpenToAll(Path file) throws IOException {
+        if (!file.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+            return false;
+        }
+        Set<PosixFilePermission> mode = Files.getPosixFilePermissions(file);
+        return mode.contains(PosixFilePermission.OTHERS_READ) || mode.contains(PosixFilePermission.OTHERS_WRITE);
     }
 
     /**

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -46,6 +47,7 @@ import org.tamanoir.platform.ThreadRanks;
 import org.tamanoir.platform.VirtualThreads;
 import org.tamanoir.qdisc.GatedDiscipline;
 import org.tamanoir.qdisc.QosConfig;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.rtp.RtpSnapshot;
 import org.tamanoir.sapf.Sapf;
@@ -558,18 +560,33 @@ public final class ExecutionEnvironment implements AutoCloseable {
     }
 
     private void startTls(Acceptor started) throws IOException {
-        if (config.tlsFiles() != null) {
-            context.tls().use(config.tlsFiles());
-        }
+        TlsContext shown =
+                config.tlsFiles() == null ? TlsContext.of(TlsFiles.NONE) : context.tls().use(config.tlsFiles());
         for (InetSocketAddress address : config.tls()) {
-            TlsContext server = TlsContext.of(config.tlsFiles() == null ? TlsFiles.NONE : config.tlsFiles())
-                    .requireCertificate("TLS on " + address.getHostString() + ":" + address.getPort());
+            TlsContext server = shown.requireCertificate("TLS on " + Addresses.text(address));
             InetSocketAddress bound = started.listen(address, server);
             synchronized (this) {
                 tlsAddresses.add(bound);
             }
             context.forwarder().own(StreamInfo.Transport.TCP, bound);
         }
+    }
+
+    /**
+     * Reads the files of TLS again: streams from now on begin with what they hold, over TCP and QUIC.
+     *
+     * @return whether they hold another certificate than before
+     * @throws IOException in one line, if one is no good
+     */
+    public boolean renewTls() throws IOException {
+        boolean isOther = context.tls().renew();
+        quic.renew();
+        return isOther;
+    }
+
+    /** Returns when the first of the certificates that this node shows expires; null when it shows none. */
+    public @Nullable Instant certificateExpiry() {
+        return context.tls().expiry();
     }
 
     /**

@@ -87,6 +87,13 @@ final class QuicStreams {
         }
     }
 
+    /** Has connections from now on begin with what the files of TLS hold now. */
+    synchronized void renew() throws IOException {
+        if (port != null) {
+            port.renew();
+        }
+    }
+
     synchronized List<InetSocketAddress> addresses() {
         return List.copyOf(bound);
     }

@@ -1,12 +1,13 @@
 package org.tamanoir.tls;
 
 import java.io.IOException;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The TLS that next hops are reached by.
+ * The TLS that next hops are reached by, and that streams come in by.
  *
  * <p>Thread contract: any thread.
  */
@@ -14,9 +15,25 @@ public final class TlsClient {
     private static final Logger LOG = LoggerFactory.getLogger(TlsClient.class);
     private @Nullable TlsContext context;
 
-    /** Shows and believes what these files say. */
-    public synchronized void use(TlsFiles files) throws IOException {
+    /** Shows and believes what these files say; returns what connections begin with. */
+    public synchronized TlsContext use(TlsFiles files) throws IOException {
         context = TlsContext.of(files);
+        return context;
+    }
+
+    /**
+     * Reads the files again, for connections from now on.
+     *
+     * @return whether they hold another certificate than before
+     * @throws IOException in one line, if one is no good; nothing is changed then
+     */
+    public synchronized boolean renew() throws IOException {
+        return context != null && context.renew();
+    }
+
+    /** Returns when the first of the certificates that are shown expires; null when none is shown. */
+    public synchronized @Nullable Instant expiry() {
+        return context == null ? null : context.expiry();
     }
 
     /** Returns what connections begin with; null, and a line in the log, when there can be none. */

@@ -2,27 +2,37 @@ package org.tamanoir.tls;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Begins TLS connections of streams, with what {@link TlsFiles} held when it was made. Streams speak TLS 1.3 alone:
- * in older versions the end of one direction ends the other too.
+ * Begins TLS connections of streams, with what {@link TlsFiles} held when it was made or renewed. Streams speak TLS 1.3
+ * alone: in older versions the end of one direction ends the other too.
  *
  * <p>Any thread.
  */
 public final class TlsContext {
     private static final String[] PROTOCOLS = {"TLSv1.3"};
 
-    private final SSLContext context;
-    private final boolean requireClient;
-    private final boolean hasCertificate;
+    private final TlsFiles files;
+    private volatile Shown shown;
 
-    private TlsContext(SSLContext context, boolean requireClient, boolean hasCertificate) {
-        this.context = context;
-        this.requireClient = requireClient;
-        this.hasCertificate = hasCertificate;
+    /** @param chain the own certificate first; empty = none */
+    private record Shown(SSLContext context, List<X509Certificate> chain) {
+        static Shown read(TlsFiles files) throws IOException {
+            return new Shown(files.context(), files.chain());
+        }
+    }
+
+    private TlsContext(TlsFiles files, Shown shown) {
+        this.files = files;
+        this.shown = shown;
     }
 
     /**
@@ -31,7 +41,29 @@ public final class TlsContext {
      * @throws IOException in one line, with the file, what is wrong with it and the remedy
      */
     public static TlsContext of(TlsFiles files) throws IOException {
-        return new TlsContext(files.context(), files.requireClient(), files.certificate() != null);
+        return new TlsContext(files, Shown.read(files));
+    }
+
+    /**
+     * Reads the files again: connections from now on begin with what they hold; those that are open go on.
+     *
+     * @return whether they hold another certificate than before
+     * @throws IOException as {@link #of}; nothing is changed then
+     */
+    boolean renew() throws IOException {
+        Shown before = shown;
+        Shown now = Shown.read(files);
+        shown = now;
+        return !now.chain.equals(before.chain);
+    }
+
+    /** Returns when the first of the certificates that this side shows expires; null when it shows none. */
+    @Nullable
+    Instant expiry() {
+        return shown.chain.stream()
+                .map(each -> each.getNotAfter().toInstant())
+                .min(Comparator.naturalOrder())
+                .orElse(null);
     }
 
     /**
@@ -40,7 +72,7 @@ public final class TlsContext {
      * @param what names the one who wants to, as in {@code TLS on 127.0.0.1:3324}
      */
     public TlsContext requireCertificate(String what) throws IOException {
-        if (!hasCertificate) {
+        if (files.certificate() == null) {
             throw new IOException(what + ": a server must show a certificate; name files of a certificate and its key");
         }
         return this;
@@ -48,11 +80,11 @@ public final class TlsContext {
 
     /** Returns the side that accepts. */
     public TlsSession server() {
-        SSLEngine engine = context.createSSLEngine();
+        SSLEngine engine = shown.context.createSSLEngine();
         engine.setUseClientMode(false);
         SSLParameters parameters = engine.getSSLParameters();
         parameters.setProtocols(PROTOCOLS);
-        parameters.setNeedClientAuth(requireClient);
+        parameters.setNeedClientAuth(files.requireClient());
         engine.setSSLParameters(parameters);
         return new TlsSession(engine);
     }
@@ -63,7 +95,7 @@ public final class TlsContext {
      * @param server the certificate must name its host as it was given, or its address when it was given none
      */
     public TlsSession client(InetSocketAddress server) {
-        SSLEngine engine = context.createSSLEngine(server.getHostString(), server.getPort());
+        SSLEngine engine = shown.context.createSSLEngine(server.getHostString(), server.getPort());
         engine.setUseClientMode(true);
         SSLParameters parameters = engine.getSSLParameters();
         parameters.setProtocols(PROTOCOLS);

@@ -93,6 +93,13 @@ public record TlsFiles(
         return trust == null ? null : authorities(trust)[0];
     }
 
+    /** Returns the chain that this side shows, its own certificate first; empty when it shows nothing. */
+    List<X509Certificate> chain() throws IOException {
+        return certificate == null
+                ? List.of()
+                : PemFile.read("TLS certificate", certificate).certificates("TLS certificate");
+    }
+
     private static KeyManager[] keys(Path certificateFile, Path keyFile) throws IOException {
         List<X509Certificate> chain =
                 PemFile.read("TLS certificate", certificateFile).certificates("TLS certificate");

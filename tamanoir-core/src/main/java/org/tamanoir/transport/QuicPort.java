@@ -34,6 +34,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -91,6 +92,8 @@ public final class QuicPort implements AutoCloseable {
 
     private final Limits limits;
     private final TlsFiles files;
+    /** What connections that come in begin with; null = none come in. */
+    private volatile @Nullable QuicSslContext serving;
     private final QuicLibrary library;
     private final EventLoopGroup group;
     private final EventLoop loop;
@@ -183,6 +186,17 @@ public final class QuicPort implements AutoCloseable {
     }
 
     /**
+     * Has connections that come in from now on begin with what the files of TLS hold now.
+     *
+     * @throws IOException in one line, if one is no good; nothing is changed then
+     */
+    public void renew() throws IOException {
+        if (files.certificate() != null) {
+            serving = QuicTls.server(files, PROTOCOL);
+        }
+    }
+
+    /**
      * Takes streams in from now on.
      *
      * @param inside where each is connected to
@@ -195,12 +209,13 @@ public final class QuicPort implements AutoCloseable {
             throw new IOException(
                     "QUIC on " + name + ": a server must show a certificate; name files of a certificate and its key");
         }
-        QuicSslContext context = QuicTls.server(files, PROTOCOL);
+        renew();
         CompletableFuture<InetSocketAddress> bound = new CompletableFuture<>();
         loop.execute(() -> {
             QuicTokens tokens = new QuicTokens(System::nanoTime, this::isWelcome);
             QuicServerCodecBuilder codec = configured(new QuicServerCodecBuilder())
-                    .sslContext(context)
+                    .sslEngineProvider(
+                            connection -> Objects.requireNonNull(serving).newEngine(connection.alloc()))
                     .initialMaxStreamsBidirectional(1)
                     .tokenHandler(tokens)
                     .option(QuicChannelOption.SEGMENTED_DATAGRAM_PACKET_ALLOCATOR, library.segments())

@@ -39,6 +39,7 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.cluster.config.Welcome;
 import org.tamanoir.support.Ports;
+import org.tamanoir.support.SecretFile;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -182,7 +183,7 @@ public final class ClassArchive {
                 "node", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:" + Ports.free(), "--json", "--stats", "1h"));
         command.addAll(
                 List.of("--cluster", "http://127.0.0.1:" + director.getAddress().getPort()));
-        Path token = Files.writeString(folder.resolve("token"), "the-token-of-this-test\n");
+        Path token = SecretFile.write(folder.resolve("token"), "the-token-of-this-test\n");
         command.addAll(List.of("--cluster-token-file", token.toString()));
         command.addAll(List.of("--cache", folder.resolve("cache").toString()));
         Process node = new ProcessBuilder(command)

@@ -42,6 +42,7 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.services.Monitor;
 import org.tamanoir.support.Ports;
+import org.tamanoir.support.SecretFile;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TestAuthority;
 import tools.jackson.databind.json.JsonMapper;
@@ -65,7 +66,7 @@ class CtlCommandTest {
     @BeforeEach
     void start() throws IOException {
         node = TestAdmin.start();
-        token = Files.writeString(folder.resolve("token"), TestAdmin.TOKEN + "\n");
+        token = SecretFile.write(folder.resolve("token"), TestAdmin.TOKEN + "\n");
     }
 
     @AfterEach
@@ -418,10 +419,10 @@ class CtlCommandTest {
         assertThat(run("ctl", "routes", "remove", "10.0.0.0/8", "--admin", admin()))
                 .isEqualTo(ExitCode.FAILED);
         assertThat(err.toString()).contains("--token-file FILE or in TAMANOIR_TOKEN");
-        Path wrong = Files.writeString(folder.resolve("wrong"), "not the token of this node");
+        Path wrong = SecretFile.write(folder.resolve("wrong"), "not the token of this node");
         assertThat(run("ctl", "routes", "remove", "::/0", "--admin", admin(), "--token-file", wrong.toString()))
                 .isEqualTo(ExitCode.USAGE);
-        Files.writeString(wrong, "not-the-token-of-this-node");
+        SecretFile.write(wrong, "not-the-token-of-this-node");
         assertThat(run("ctl", "routes", "remove", "::/0", "--admin", admin(), "--token-file", wrong.toString()))
                 .isEqualTo(ExitCode.FAILED);
         assertThat(err.toString()).contains("refuses this token");

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.deploy.TestJars;
+import org.tamanoir.support.SecretFile;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -55,7 +56,7 @@ class RepositoryCommandsTest {
     @Test
     void aServiceIsSignedPublishedVerifiedMirroredAndYanked() throws Exception {
         Path key = folder.resolve("my.key");
-        Path token = Files.writeString(folder.resolve("token"), "secret-of-the-test\n");
+        Path token = SecretFile.write(folder.resolve("token"), "secret-of-the-test\n");
         assertThat(run("keygen", key, "--json")).isZero();
         String keyId = json().get("keyId").asString();
         assertThat(keyId).matches("[0-9a-f]{16}");
@@ -223,7 +224,7 @@ class RepositoryCommandsTest {
 
     @Test
     void aTokenInTheClearOnTheNetworkIsWarnedOf() throws Exception {
-        Path token = Files.writeString(folder.resolve("token"), "secret-of-the-test");
+        Path token = SecretFile.write(folder.resolve("token"), "secret-of-the-test");
         Process server = Program.builder(
                         "repository",
                         "--root",

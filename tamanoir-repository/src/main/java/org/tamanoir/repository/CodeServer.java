@@ -112,6 +112,11 @@ public final class CodeServer implements AutoCloseable {
         return listener.address();
     }
 
+    /** Reads the files of TLS again, as {@link HttpListener#renew} says. */
+    public void renew() throws IOException {
+        listener.renew();
+    }
+
     /** Accepts no more, as {@link HttpListener#leave} says. */
     public void leave() {
         listener.leave();

@@ -66,8 +66,15 @@ public final class HttpListener implements AutoCloseable {
     private final InetSocketAddress address;
     private final Times times;
     private final @Nullable SharedListening shared;
+    private final Renewal renewal;
 
-    private HttpListener(Vertx vertx, InetSocketAddress address, Times times, @Nullable SharedListening shared) {
+    private interface Renewal {
+        void run() throws IOException;
+    }
+
+    private HttpListener(
+            Vertx vertx, InetSocketAddress address, Times times, @Nullable SharedListening shared, Renewal renewal) {
+        this.renewal = renewal;
         this.vertx = vertx;
         this.address = address;
         this.times = times;
@@ -176,7 +183,11 @@ public final class HttpListener implements AutoCloseable {
             server.invalidRequestHandler(RequestHead::refuse);
             server.listen().toCompletionStage().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
             return new HttpListener(
-                    vertx, new InetSocketAddress(address.getAddress(), server.actualPort()), times, shared);
+                    vertx,
+                    new InetSocketAddress(address.getAddress(), server.actualPort()),
+                    times,
+                    shared,
+                    () -> renew(server, address, tls, limits));
         } catch (ExecutionException | TimeoutException e) {
             vertx.close();
             Throwable cause = e.getCause() == null ? e : e.getCause();
@@ -191,6 +202,34 @@ public final class HttpListener implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             vertx.close();
             throw e;
+        }
+    }
+
+    /**
+     * Has connections from now on begin with what the files of TLS hold now; those that are open go on.
+     *
+     * @throws IOException in one line, if a file is no good; nothing is changed then
+     */
+    public void renew() throws IOException {
+        renewal.run();
+    }
+
+    private static void renew(HttpServer server, InetSocketAddress address, @Nullable TlsFiles tls, Limits limits)
+            throws IOException {
+        if (tls == null) {
+            return;
+        }
+        tls.context(); // Its errors say what to do; Vert.x's do not.
+        try {
+            server.updateSSLOptions(options(address, tls, limits).getSslOptions(), true)
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw new IOException("TLS certificate " + tls.certificate() + ": is not taken: " + e, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("TLS certificate " + tls.certificate() + ": is not taken: interrupted", e);
         }
     }
 

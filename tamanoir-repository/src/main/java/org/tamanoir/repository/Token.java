@@ -20,6 +20,16 @@ public final class Token {
     private final String text;
     private final byte[] digest;
 
+    /** A file holds a token, and every user of the host may read or write it. */
+    private static final class OpenToAllException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        OpenToAllException(Path file) {
+            super("token file " + file + ": every user of the host may read or write it; owner and group alone may: "
+                    + "chmod o= " + file);
+        }
+    }
+
     private Token(String text) {
         this.text = text;
         digest = digest(text);
@@ -43,16 +53,21 @@ public final class Token {
         return new Token(token);
     }
 
-    /** Reads a file that holds nothing else. @throws IOException in one line */
+    /** Reads a file that holds nothing else, and that is open to owner and group alone. @throws IOException in one line */
     public static Token read(Path file) throws IOException {
         byte[] bytes;
         try {
             bytes = SmallFile.read(file, 2 * MAX_CHARACTERS);
+            if (SmallFile.isOpenToAll(file)) {
+                throw new OpenToAllException(file);
+            }
         } catch (NoSuchFileException e) {
             throw new IOException(
                     "token file " + file + ": there is no such file; 'openssl rand -hex 32' makes a token", e);
         } catch (SmallFile.NotRegularException | SmallFile.TooLargeException e) {
             throw new IOException("token file " + e.getMessage() + "; it holds the token alone", e);
+        } catch (OpenToAllException e) {
+            throw e;
         } catch (IOException e) {
             throw new IOException(
                     "token file " + file + ": cannot be read: no permission, or no file; correct the path", e);

@@ -32,6 +32,7 @@ import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.repository.Publisher.Description;
 import org.tamanoir.repository.RepositoryTree.Outcome;
 import org.tamanoir.support.Ports;
+import org.tamanoir.support.SecretFile;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
@@ -246,7 +247,7 @@ class PublisherTest {
                 "\u00e9ssential-letters"
             })
     void aTokenThatCannotBeOneIsRefusedAndNotShown(String text) throws Exception {
-        Path file = Files.writeString(root.resolve("token"), text);
+        Path file = SecretFile.write(root.resolve("token"), text);
         assertThatThrownBy(() -> Token.read(file))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("16 to 1024 of ASCII")

@@ -9,6 +9,7 @@ import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.tamanoir.benchmarks.Child;
@@ -80,6 +81,7 @@ final class HttpFuzz implements FuzzTarget {
         }
         Processes processes = new Processes();
         Path token = Files.writeString(processes.folder().resolve("token"), TOKEN + "\n");
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
         int port = Load.freePort();
         Path config = Files.writeString(processes.folder().resolve("node.yaml"), """
                 listen: {tcp: ["127.0.0.1:0"], udp: ["127.0.0.1:0"]}

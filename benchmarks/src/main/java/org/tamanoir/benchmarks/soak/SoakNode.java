@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.stream.Stream;
 import org.tamanoir.benchmarks.Child;
@@ -32,6 +33,7 @@ final class SoakNode {
         this.jvm = jvm;
         folder = processes.folder();
         Path token = Files.writeString(folder.resolve("token"), TOKEN);
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
         Path config = Files.writeString(folder.resolve("node.yaml"), configuration(bed, files, repository, token));
         process = processes.start("node", jvm.line("-c", config.toString()));
         if (!Threads.await(START_TIMEOUT_S, 50, () -> {

@@ -1,8 +1,15 @@
 package org.tamanoir.node.admin;
 
+import com.google.common.net.InetAddresses;
 import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.Locale;
+import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.repository.HttpListener;
@@ -17,8 +24,15 @@ import org.tamanoir.repository.Token;
 final class AdminGate {
     private static final Pattern ADDRESS = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-f:.%]+]");
 
+    private static final String BASIC = "Basic ";
+    /** What load balancers and collectors of metrics ask for. */
+    private static final Set<String> OPEN = Set.of("/health", "/ready", "/metrics");
+    /** What a director asks of a node that has registered with it. */
+    private static final Set<String> OF_DIRECTORS = Set.of("/v1/load", "/v1/services");
+
     private final AdminSettings settings;
     private final String who;
+    private Predicate<InetAddress> isDirector = from -> false;
 
     /**
      * A gate.
@@ -47,6 +61,9 @@ final class AdminGate {
                     ApiException.FORBIDDEN,
                     "requests from other web pages than this server's are refused: leave the Origin header out");
         }
+        if (request.method().equals(HttpMethod.GET) || request.method().equals(HttpMethod.HEAD)) {
+            admitRead(request);
+        }
     }
 
     private boolean isOwn(String host) {
@@ -56,30 +73,123 @@ final class AdminGate {
                 || settings.hosts().contains(name);
     }
 
-    /** For changes, before the body is read. */
-    void admitChange(HttpServerRequest request) throws ApiException {
+    /**
+     * Lets directors ask for a node's load and services without a token. Before the first request.
+     *
+     * @param from whether a director asks from this address; must not block
+     */
+    void letDirectorsRead(Predicate<InetAddress> from) {
+        isDirector = from;
+    }
+
+    /**
+     * For questions: all but {@link #OPEN} want a token beyond loopback, and wherever there is one for reading. Browsers
+     * and collectors of metrics may show it as the password of HTTP's basic scheme, whatever the user's name.
+     */
+    private void admitRead(HttpServerRequest request) throws ApiException {
+        if (!settings.guardsReading() || OPEN.contains(request.path()) || isOfDirector(request)) {
+            return;
+        }
+        if (settings.tokens().isEmpty()) {
+            throw new ApiException(
+                    ApiException.FORBIDDEN,
+                    "beyond loopback only /health, /ready and /metrics answer without a token, and the " + who
+                            + " has none: give it one with admin.read-token-file");
+        }
+        String given = request.getHeader(HttpHeaders.AUTHORIZATION);
+        if (given == null) {
+            throw new ApiException(
+                    ApiException.UNAUTHORIZED,
+                    "a token is wanted: send the header 'Authorization: Bearer TOKEN' with that of the " + who
+                            + "'s admin.read-token-file");
+        }
+        if (shown(given) == null) {
+            throw new ApiException(
+                    ApiException.UNAUTHORIZED,
+                    "the token is wrong: send that of the " + who + "'s admin.read-token-file");
+        }
+    }
+
+    private boolean isOfDirector(HttpServerRequest request) {
+        return OF_DIRECTORS.contains(request.path())
+                && isDirector.test(
+                        InetAddresses.forString(request.remoteAddress().hostAddress()));
+    }
+
+    /** Returns the token that the header shows; null when it is none of the settings'. */
+    private @Nullable AdminToken shown(String authorization) {
+        String bearer = bearer(authorization);
+        AdminToken found = null;
+        for (AdminToken token : settings.tokens()) {
+            if (token.token().matches(bearer) && (found == null || token.right().compareTo(found.right()) > 0)) {
+                found = token;
+            }
+        }
+        return found;
+    }
+
+    /** Returns the header as the other scheme would have it, where it is basic. */
+    private static String bearer(String authorization) {
+        if (!authorization.regionMatches(true, 0, BASIC, 0, BASIC.length())) {
+            return authorization;
+        }
+        try {
+            byte[] decoded = Base64.getDecoder()
+                    .decode(authorization.substring(BASIC.length()).strip());
+            String pair = new String(decoded, StandardCharsets.UTF_8);
+            return "Bearer " + pair.substring(pair.indexOf(':') + 1);
+        } catch (IllegalArgumentException e) {
+            return "";
+        }
+    }
+
+    /**
+     * For changes, before the body is read.
+     *
+     * @return the token's name
+     */
+    String admitChange(HttpServerRequest request) throws ApiException {
         if (settings.readOnly()) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
                     "the admin API is read-only: start the " + who + " without admin.read-only");
         }
-        Token token = settings.token();
-        if (token == null) {
+        if (!settings.has(AdminToken.Right.CHANGE)) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
                     "changes need a token and the " + who + " has none: give it one with admin.token-file");
         }
-        requireToken(request, token, "admin.token-file");
+        return requireChange(request);
     }
 
-    /** For changes of a service by its control: the token for all changes, or one for this service. */
-    void admitControl(HttpServerRequest request, String service) throws ApiException {
+    private String requireChange(HttpServerRequest request) throws ApiException {
+        String given = given(request);
+        // A browser sends basic credentials to this server for pages of others: for changes they do not count.
+        AdminToken token = bearer(given).equals(given) ? shown(given) : null;
+        if (token == null) {
+            throw new ApiException(
+                    ApiException.UNAUTHORIZED, "the token is wrong: send that of the " + who + "'s admin.token-file");
+        }
+        if (token.right() != AdminToken.Right.CHANGE) {
+            throw new ApiException(
+                    ApiException.FORBIDDEN,
+                    "token " + token.name() + " is not for that: send that of the " + who + "'s admin.token-file");
+        }
+        return token.name();
+    }
+
+    /**
+     * For changes of a service by its control: the token for all changes, or one for this service.
+     *
+     * @return the token's name
+     */
+    String admitControl(HttpServerRequest request, String service) throws ApiException {
         String given = request.getHeader(HttpHeaders.AUTHORIZATION);
         boolean isKnown = false;
-        for (AdminSettings.ControlRight right : settings.rights()) {
-            if (right.token().matches(given)) {
-                if (!settings.readOnly() && right.services().contains(service)) {
-                    return;
+        for (AdminToken token : settings.tokens()) {
+            if (token.right() == AdminToken.Right.CONTROL && token.token().matches(given)) {
+                if (!settings.readOnly() && token.services().contains(service)) {
+                    return token.name();
                 }
                 isKnown = true;
             }
@@ -90,14 +200,13 @@ final class AdminGate {
                     "the token is not for service " + shortened(service)
                             + ": name the service beside it in admin.control, or send that of admin.token-file");
         }
-        admitChange(request);
+        return admitChange(request);
     }
 
     /** For what packets carry: the token where there is one, else loopback alone. */
     void admitContents(HttpServerRequest request) throws ApiException {
-        Token token = settings.token();
-        if (token != null) {
-            requireToken(request, token, "admin.token-file");
+        if (settings.has(AdminToken.Right.CHANGE)) {
+            requireChange(request);
         } else if (!settings.address().getAddress().isLoopbackAddress()) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
@@ -106,18 +215,22 @@ final class AdminGate {
         }
     }
 
+    private static String given(HttpServerRequest request) throws ApiException {
+        String given = request.getHeader(HttpHeaders.AUTHORIZATION);
+        if (given == null) {
+            throw new ApiException(
+                    ApiException.UNAUTHORIZED, "a token is wanted: send the header 'Authorization: Bearer TOKEN'");
+        }
+        return given;
+    }
+
     /**
      * For those who show a token.
      *
      * @param key of the configuration, that names the token's file
      */
     void requireToken(HttpServerRequest request, Token token, String key) throws ApiException {
-        String given = request.getHeader(HttpHeaders.AUTHORIZATION);
-        if (given == null) {
-            throw new ApiException(
-                    ApiException.UNAUTHORIZED, "a token is wanted: send the header 'Authorization: Bearer TOKEN'");
-        }
-        if (!token.matches(given)) {
+        if (!token.matches(given(request))) {
             throw new ApiException(
                     ApiException.UNAUTHORIZED, "the token is wrong: send that of the " + who + "'s " + key);
         }

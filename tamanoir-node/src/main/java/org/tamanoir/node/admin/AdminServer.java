@@ -18,11 +18,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.manager.ActiveNodeManager;
-import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.QosTable;
 import org.tamanoir.node.tc.TcStatus;
 import org.tamanoir.node.ui.Dashboard;
@@ -40,8 +37,6 @@ import org.tamanoir.transport.ListeningSockets;
  */
 public final class AdminServer implements AutoCloseable {
     static final int MAX_LIVE = 16;
-
-    private static final Logger LOG = LoggerFactory.getLogger(AdminServer.class);
 
     /** Bytes of what a service's control is told: plans are larger than settings. */
     private static final int MAX_CONTROL_BYTES = 1 << 20;
@@ -103,7 +98,7 @@ public final class AdminServer implements AutoCloseable {
             feed.addTo(figures);
         });
         Supplier<ThreadRanks> ranks = () -> manager.environment().ranks();
-        api = new Api(gate, ranks);
+        api = new Api(gate, ranks, ChangeLog.of(manager));
         liveThreads = Api.threads("admin-live-", MAX_LIVE, new SynchronousQueue<>(), ranks);
     }
 
@@ -116,6 +111,7 @@ public final class AdminServer implements AutoCloseable {
     public void cluster(Supplier<@Nullable MembershipStatus> status, Predicate<InetAddress> from) {
         cluster = status;
         isDirector = from;
+        gate.letDirectorsRead(from);
     }
 
     /** Shows the distributed element that the node is a unit of. Before {@link #start}. */
@@ -144,13 +140,6 @@ public final class AdminServer implements AutoCloseable {
      * @throws IOException in one line, if the address cannot be had or a TLS file is no good
      */
     public void start() throws IOException {
-        if (settings.token() != null
-                && settings.tls() == null
-                && !settings.address().getAddress().isLoopbackAddress()) {
-            LOG.warn(
-                    "admin API on {} without TLS: whoever is on the way can read the token; use admin.tls, or loopback",
-                    Endpoint.toString(settings.address()));
-        }
         listener = listen();
     }
 
@@ -179,6 +168,14 @@ public final class AdminServer implements AutoCloseable {
     public InetSocketAddress address() {
         HttpListener started = listener;
         return started == null ? settings.address() : started.address();
+    }
+
+    /** Reads the files of TLS again, as {@link HttpListener#renew} says. */
+    public void renew() throws IOException {
+        HttpListener started = listener;
+        if (started != null) {
+            started.renew();
+        }
     }
 
     /**

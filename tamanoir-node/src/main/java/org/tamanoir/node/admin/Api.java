@@ -1,9 +1,11 @@
 package org.tamanoir.node.admin;
 
+import com.google.common.net.InetAddresses;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.SocketAddress;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
@@ -11,6 +13,7 @@ import io.vertx.ext.web.handler.BodyHandler;
 import io.vertx.ext.web.handler.SecurityPolicyHandler;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,9 +25,11 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.tamanoir.manager.ManagerException;
 import org.tamanoir.platform.ThreadRank;
 import org.tamanoir.platform.ThreadRanks;
 import org.tamanoir.repository.HttpListener;
+import org.tamanoir.routing.Addresses;
 
 /**
  * How requests come to what answers them, and what they may not exceed; the same for every server here.
@@ -38,6 +43,8 @@ final class Api implements AutoCloseable {
     static final int MAX_BODY_BYTES = 64 * 1024;
     /** Under this name a request has the most bytes that its body may have. */
     static final String BOUND = "body bytes";
+    /** Under this name a change that was admitted has its token's name. */
+    private static final String TOKEN = "token";
 
     /** As many as deployments run at once, so that one that takes long does not hold up the others. */
     private static final int MAX_CHANGES = 4;
@@ -46,17 +53,19 @@ final class Api implements AutoCloseable {
     private static final long KEEP_THREAD_SECONDS = 5;
 
     private final AdminGate gate;
+    private final ChangeLog changes;
     private final ThreadPoolExecutor changers;
     private final List<String> operations = new ArrayList<>();
     private volatile boolean hasLeft;
 
     Api(AdminGate gate) {
-        this(gate, () -> ThreadRanks.NONE);
+        this(gate, () -> ThreadRanks.NONE, ChangeLog.ofLog());
     }
 
     /** Makes one whose threads take their ranks here, as they start. */
-    Api(AdminGate gate, Supplier<ThreadRanks> ranks) {
+    Api(AdminGate gate, Supplier<ThreadRanks> ranks, ChangeLog changes) {
         this.gate = gate;
+        this.changes = changes;
         changers = threads("admin-change-", MAX_CHANGES, new ArrayBlockingQueue<>(MAX_WAITING_CHANGES), ranks);
         changers.setCorePoolSize(MAX_CHANGES);
         changers.allowCoreThreadTimeOut(true);
@@ -122,10 +131,17 @@ final class Api implements AutoCloseable {
                 .handler(context -> read(context, call -> new Replies.Reply(Replies.OK, contentType, text.of(call))));
     }
 
+    /** In place of a token's name: nobody is told of what it lets through. */
+    static final String UNRECORDED = "";
+
     /** Who may make a change. */
     interface Admission {
-        /** Looks at the head and the parts of the path; the body is not there yet. */
-        void admit(RoutingContext context) throws ApiException;
+        /**
+         * Looks at the head and the parts of the path; the body is not there yet.
+         *
+         * @return the token's name; {@link #UNRECORDED} for what is no operator's change
+         */
+        String admit(RoutingContext context) throws ApiException;
     }
 
     /** A change by those who have the token of the settings. */
@@ -144,7 +160,7 @@ final class Api implements AutoCloseable {
         // As a policy: Vert.x lets no handler of users stand before the one that reads the body.
         route.handler((SecurityPolicyHandler) context -> {
             try {
-                admission.admit(context);
+                String token = admission.admit(context);
                 if (hasLeft) {
                     throw new ApiException(
                             ApiException.BUSY,
@@ -153,14 +169,47 @@ final class Api implements AutoCloseable {
                 if (method != HttpMethod.DELETE) {
                     AdminGate.requireJson(context.request());
                 }
-                context.put(BOUND, maxBytes).next();
+                context.put(BOUND, maxBytes).put(TOKEN, token).next();
             } catch (ApiException e) {
+                changes.refused(peer(context), operation(context), String.valueOf(e.getMessage()));
                 Replies.refuse(context, e);
             }
         });
         route.handler(BodyHandler.create(false).setBodyLimit(maxBytes));
         route.failureHandler(Replies::failed);
-        route.handler(context -> run(changers, context, () -> Replies.send(context, Replies.of(view)), "changes"));
+        route.handler(context -> run(changers, context, () -> Replies.send(context, recorded(context, view)), "changes"));
+    }
+
+    /** Returns what answers a change, and records what comes of it. */
+    private Replies.Question recorded(RoutingContext context, Replies.View view) {
+        String token = context.get(TOKEN);
+        Replies.Question question = Replies.of(view);
+        if (UNRECORDED.equals(token)) {
+            return question;
+        }
+        return call -> {
+            String outcome = "the server failed";
+            try {
+                Replies.Reply reply = question.answer(call);
+                outcome = "done";
+                return reply;
+            } catch (ApiException | ManagerException e) {
+                outcome = Replies.line(e);
+                throw e;
+            } finally {
+                changes.record(peer(context), token, operation(context), outcome);
+            }
+        };
+    }
+
+    private static String operation(RoutingContext context) {
+        HttpServerRequest request = context.request();
+        return request.method() + " " + Replies.shortened(request.path());
+    }
+
+    private static String peer(RoutingContext context) {
+        SocketAddress peer = context.request().remoteAddress();
+        return Addresses.text(new InetSocketAddress(InetAddresses.forString(peer.hostAddress()), peer.port()));
     }
 
     // ---- requests --------------------------------------------------------------------------------------------------
@@ -174,6 +223,9 @@ final class Api implements AutoCloseable {
             gate.admit(request);
             context.next();
         } catch (ApiException e) {
+            if (e.status == ApiException.UNAUTHORIZED) { // Has browsers ask for the token: it is the password.
+                request.response().headers().add("WWW-Authenticate", "Basic realm=\"tamanoir\"");
+            }
             Replies.refuse(context, e);
         }
     }

@@ -11,13 +11,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.tamanoir.cluster.Director;
 import org.tamanoir.cluster.DirectorStatus;
 import org.tamanoir.cluster.config.DirectorConfig;
 import org.tamanoir.cluster.config.RegistrationPolicy;
-import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.ui.Dashboard;
 import org.tamanoir.repository.HttpListener;
 import org.tamanoir.repository.Token;
@@ -29,7 +26,6 @@ import org.tamanoir.repository.Token;
  * <p>Thread contract: any thread. Requests run as {@link Api} says.
  */
 public final class DirectorServer implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(DirectorServer.class);
 
     private final AdminSettings settings;
     private final @Nullable InetSocketAddress ready;
@@ -87,15 +83,6 @@ public final class DirectorServer implements AutoCloseable {
      * @throws IOException in one line, if the address cannot be had or a TLS file is no good
      */
     public void start() throws IOException {
-        boolean hasToken = settings.token() != null || registrationToken != null;
-        if (hasToken
-                && settings.tls() == null
-                && !settings.address().getAddress().isLoopbackAddress()) {
-            LOG.warn(
-                    "director's API on {} without TLS: whoever is on the way can read the tokens; use admin.tls, or "
-                            + "loopback",
-                    Endpoint.toString(settings.address()));
-        }
         listener = HttpListener.start("director's API", settings.address(), settings.tls(), isBackEnd, this::router);
         if (ready != null) {
             readyListener = HttpListener.start("director's readiness", ready, null, this::readyRouter);
@@ -197,11 +184,12 @@ public final class DirectorServer implements AutoCloseable {
                 Replies.json(new Views.Readiness(status.ready(), status.problem())));
     }
 
-    private void admitRegistration(RoutingContext context) throws ApiException {
+    /** Registrations come every few seconds: what becomes of back-ends is told when it changes. */
+    private String admitRegistration(RoutingContext context) throws ApiException {
         Token own = nodeTokens.get(String.valueOf(context.pathParam("name")));
         if (own != null) {
             gate.requireToken(context.request(), own, "back-ends.token-file of this back-end");
-            return;
+            return Api.UNRECORDED;
         }
         Token token = registrationToken;
         if (token == null) {
@@ -211,5 +199,6 @@ public final class DirectorServer implements AutoCloseable {
                             + "registration");
         }
         gate.requireToken(context.request(), token, "registration.token-file");
+        return Api.UNRECORDED;
     }
 }

@@ -1,5 +1,6 @@
 package org.tamanoir.node.admin;
 
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
@@ -34,6 +35,13 @@ final class NodeMetrics {
         deployments(metrics, manager.deploymentStatistics());
         if (environment.formats() instanceof FormatStore formats) {
             formats(metrics, formats.statistics());
+        }
+        Instant expiry = environment.certificateExpiry();
+        if (expiry != null) {
+            metrics.gauge(
+                    "certificate_expiry_seconds",
+                    "When the first of the certificates that the node shows expires, in seconds since 1970.",
+                    expiry.getEpochSecond());
         }
         metrics.gauge("routes", "Routes now.", manager.routeCount());
         FeedStatus feed = manager.feedStatus();

@@ -27,7 +27,6 @@ import org.tamanoir.manager.Event;
 import org.tamanoir.manager.ManagerException;
 import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.node.config.Endpoint;
-import org.tamanoir.repository.Token;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
 import org.tamanoir.service.StreamInfo;
@@ -65,7 +64,7 @@ final class Queries {
                 environment.ranks().text(),
                 environment.groups().text(),
                 Endpoint.toString(admin),
-                settings.token() != null && !settings.readOnly(),
+                settings.takesChanges(),
                 notReady == null,
                 notReady);
     }
@@ -277,8 +276,10 @@ final class Queries {
 
     Views.Configuration config() {
         String text = config.get();
-        Token token = settings.token();
-        return new Views.Configuration(token == null ? text : token.hide(text));
+        for (AdminToken token : settings.tokens()) {
+            text = token.token().hide(text);
+        }
+        return new Views.Configuration(text);
     }
 
     Views.Events events(Call call) throws ApiException {

@@ -157,11 +157,20 @@ final class Replies {
                     failure);
             line = "the server failed at this request; its log says why";
         }
-        String error = line.replaceAll("\\s*\\R\\s*", " ");
+        String error = oneLine(line);
         Object view = failure instanceof ApiException known && !known.problems.isEmpty()
                 ? new Views.Refusal(error, known.problems)
                 : new Views.Failure(error);
         send(context, new Reply(status, JSON, json(view)));
+    }
+
+    /** Returns what an error says, in one line. */
+    static String line(Exception failure) {
+        return oneLine(String.valueOf(failure.getMessage()));
+    }
+
+    private static String oneLine(String text) {
+        return text.replaceAll("\\s*\\R\\s*", " ");
     }
 
     /**
@@ -175,7 +184,7 @@ final class Replies {
             context.vertx().setTimer(LINGER_MS, late -> request.connection().close());
         }
         if (why.status == ApiException.UNAUTHORIZED) {
-            context.response().putHeader("WWW-Authenticate", "Bearer realm=\"tamanoir\"");
+            context.response().headers().add("WWW-Authenticate", "Bearer realm=\"tamanoir\"");
         }
         fail(context, why);
     }

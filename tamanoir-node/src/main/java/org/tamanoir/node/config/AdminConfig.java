@@ -3,8 +3,13 @@ package org.tamanoir.node.config;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.repository.Token;
@@ -14,9 +19,8 @@ import org.tamanoir.repository.Token;
  *
  * @param listen null = not at all
  * @param portIsGiven whether the operator chose the port: then it must be had, else a free one will do
- * @param tokenFile who knows what is in it may make changes; null = nobody
+ * @param tokens who may do what
  * @param readOnly whether changes are refused even with the token
- * @param control who else may change services, by their controls
  * @param hosts names, beside {@code localhost}, by which requests may call it
  * @param tls whether the node's certificate is used
  * @param accessLog a line for each TCP stream goes there; null = none
@@ -24,15 +28,114 @@ import org.tamanoir.repository.Token;
 public record AdminConfig(
         @Nullable InetSocketAddress listen,
         boolean portIsGiven,
-        @Nullable Path tokenFile,
+        Tokens tokens,
         boolean readOnly,
-        List<ControlRight> control,
         List<String> hosts,
         boolean tls,
         @Nullable Path accessLog) {
     public static final int DEFAULT_PORT = 3324;
     /** A file that holds a token; what is wrong with it is known before the process starts. */
     public static final Kind<Path> TOKEN_FILE = Kind.of("file", AdminConfig::tokenFile, Path::toString);
+
+    /** Whether an admin API beyond loopback may be without TLS. */
+    public static final Kind<Boolean> PLAIN = Kind.choice(Map.of("refused", false, "allowed", true));
+
+    /**
+     * Files with tokens; null = there is none.
+     *
+     * @param change allows all changes
+     * @param read allows questions alone
+     * @param named allow all changes, under names of their own
+     * @param control who else may change services, by their controls
+     */
+    public record Tokens(
+            @Nullable Path change,
+            @Nullable Path read,
+            List<NamedToken> named,
+            List<ControlRight> control) {
+        /** The name of the token that {@code admin.token-file} holds. */
+        public static final String ADMIN = "admin";
+        /** The name of the token that {@code admin.read-token-file} holds. */
+        public static final String READ = "read";
+
+        /** No token. */
+        public static final Tokens NONE = new Tokens(null, null, List.of(), List.of());
+
+        /** Takes the lists as they are. */
+        public Tokens {
+            named = List.copyOf(named);
+            control = List.copyOf(control);
+        }
+
+        /** Returns the files of tokens that have to differ, by their names. */
+        Map<String, Path> files() {
+            Map<String, Path> files = new LinkedHashMap<>();
+            if (change != null) {
+                files.put(ADMIN, change);
+            }
+            if (read != null) {
+                files.put(READ, read);
+            }
+            named.forEach(token -> files.put(token.name, token.file));
+            return files;
+        }
+
+        /** Adds problems where a name or a token stands twice: nobody could say then who changed what. */
+        void check(Values values, Problems problems) {
+            Set<String> names = new HashSet<>(Set.of(ADMIN, READ));
+            for (NamedToken token : named) {
+                if (!names.add(token.name)) {
+                    problems.add(
+                            values.where(NodeSettings.TOKENS),
+                            "the name " + token.name + " is in use already: give each token one of its own, and none '"
+                                    + ADMIN + "' or '" + READ + "'");
+                }
+            }
+            Map<String, Token> seen = new LinkedHashMap<>();
+            files().forEach((name, file) -> {
+                Token token;
+                try {
+                    token = Token.read(file);
+                } catch (IOException e) {
+                    return; // Whoever read the setting has said so.
+                }
+                seen.forEach((before, other) -> {
+                    if (other.matches(token.authorization())) {
+                        problems.add(
+                                values.where(NodeSettings.ADMIN),
+                                "tokens '" + before + "' and '" + name + "' are the same: make another with "
+                                        + "'openssl rand -hex 32'");
+                    }
+                });
+                seen.put(name, token);
+            });
+        }
+    }
+
+    /**
+     * A token for all changes whose name events and the log tell.
+     *
+     * @param file who knows what is in it may make changes
+     */
+    public record NamedToken(String name, Path file) {
+        private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,32}");
+
+        /** Reads {@code NAME=FILE}. */
+        static NamedToken of(String text) {
+            int equals = text.indexOf('=');
+            if (equals < 0 || !NAME.matcher(text.substring(0, equals)).matches()) {
+                throw new IllegalArgumentException("'" + text
+                        + "' is no named token: NAME=FILE is wanted, a name of 1 to 32 letters, digits, '.', '_' and "
+                        + "'-', and the token's file");
+            }
+            return new NamedToken(text.substring(0, equals), AdminConfig.tokenFile(text.substring(equals + 1)));
+        }
+
+        @Override
+        public String toString() {
+            return name + "=" + file;
+        }
+    }
 
     /**
      * Lets an application change services.
@@ -68,25 +171,16 @@ public record AdminConfig(
     private static final Pattern HOST =
             Pattern.compile("(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*");
 
-    /** Where nobody but who has the token may change anything. */
-    public AdminConfig(
-            @Nullable InetSocketAddress listen,
-            boolean portIsGiven,
-            @Nullable Path tokenFile,
-            boolean readOnly,
-            List<String> hosts,
-            boolean tls,
-            @Nullable Path accessLog) {
-        this(listen, portIsGiven, tokenFile, readOnly, List.of(), hosts, tls, accessLog);
-    }
-
     static AdminConfig of(Values values) {
         return new AdminConfig(
                 values.get(NodeSettings.ADMIN).orElse(null),
                 values.isGiven(NodeSettings.ADMIN),
-                values.find(NodeSettings.ADMIN_TOKEN),
+                new Tokens(
+                        values.find(NodeSettings.ADMIN_TOKEN),
+                        values.find(NodeSettings.READ_TOKEN),
+                        values.get(NodeSettings.TOKENS),
+                        values.get(NodeSettings.CONTROL)),
                 values.get(NodeSettings.READ_ONLY),
-                values.get(NodeSettings.CONTROL),
                 values.get(NodeSettings.HOSTS),
                 values.get(NodeSettings.ADMIN_TLS),
                 values.find(NodeSettings.ACCESS_LOG));
@@ -94,7 +188,21 @@ public record AdminConfig(
 
     /** The same where no other port will do. */
     AdminConfig fixed() {
-        return new AdminConfig(listen, true, tokenFile, readOnly, control, hosts, tls, accessLog);
+        return new AdminConfig(listen, true, tokens, readOnly, hosts, tls, accessLog);
+    }
+
+    /**
+     * Returns why an admin API cannot be there: beyond loopback it has TLS, or the operator says that it needs none.
+     *
+     * @param isPlainAllowed whether he does
+     */
+    public static Optional<String> whyNotPlain(
+            @Nullable InetSocketAddress listen, boolean tls, boolean isPlainAllowed) {
+        return listen == null || tls || isPlainAllowed || listen.getAddress().isLoopbackAddress()
+                ? Optional.empty()
+                : Optional.of(Endpoint.toString(listen)
+                        + " is beyond loopback, and without TLS whoever is on the way can read tokens and answers: set "
+                        + "admin.tls, or admin.plain: allowed on a network that nobody else is on");
     }
 
     /** A host name as requests give it in their header Host, without a port; in lower case. */

@@ -2,14 +2,11 @@ package org.tamanoir.node.config;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermission;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.tamanoir.auth.AuthKey;
 import org.tamanoir.auth.Authentication;
 import org.tamanoir.deploy.SmallFile;
@@ -51,21 +48,13 @@ public final class KeyFile {
     public static Map<Integer, String> secrets(Path file) {
         try {
             String text = new String(SmallFile.read(file, MAX_BYTES), StandardCharsets.US_ASCII);
-            requirePrivate(file);
+            if (SmallFile.isOpenToAll(file)) {
+                throw new IllegalArgumentException(
+                        "key file " + file + ": every user of the host may read or write it; chmod 600 " + file);
+            }
             return secrets(file, text);
         } catch (IOException e) {
             throw new IllegalArgumentException("key file " + file + ": " + ConfigFile.reason(e), e);
-        }
-    }
-
-    private static void requirePrivate(Path file) throws IOException {
-        if (!file.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-            return;
-        }
-        Set<PosixFilePermission> mode = Files.getPosixFilePermissions(file);
-        if (mode.contains(PosixFilePermission.OTHERS_READ) || mode.contains(PosixFilePermission.OTHERS_WRITE)) {
-            throw new IllegalArgumentException(
-                    "key file " + file + ": every user of the host may read or write it; chmod 600 " + file);
         }
     }
 

@@ -178,6 +178,10 @@ public final class NodeSettings {
             .option("--admin", "HOST:PORT");
     static final Setting<Path> ADMIN_TOKEN =
             TABLE.add("admin.token-file", AdminConfig.TOKEN_FILE, null, "none").option("--admin-token-file", "FILE");
+    static final Setting<Path> READ_TOKEN = TABLE.add("admin.read-token-file", AdminConfig.TOKEN_FILE, null, "none")
+            .option("--admin-read-token-file", "FILE");
+    static final Setting<List<AdminConfig.NamedToken>> TOKENS = TABLE.add(
+            "admin.tokens", Kind.list("list of `NAME=FILE`", AdminConfig.NamedToken::of), List.of(), "empty");
     static final Setting<List<AdminConfig.ControlRight>> CONTROL = TABLE.add(
             "admin.control", Kind.list("list of `FILE=NAME,...`", AdminConfig.ControlRight::of), List.of(), "empty");
     static final Setting<Boolean> READ_ONLY = TABLE.add("admin.read-only", Kind.flag(), false);
@@ -185,6 +189,8 @@ public final class NodeSettings {
             TABLE.add("admin.hosts", Kind.list("list of host names", AdminConfig::host), List.of(), "empty");
     static final Setting<Path> ACCESS_LOG = TABLE.add("admin.access-log", Kind.path("file"), null, "none");
     static final Setting<Boolean> ADMIN_TLS = TABLE.add("admin.tls", Kind.flag(), false);
+    static final Setting<Boolean> ADMIN_PLAIN =
+            TABLE.add("admin.plain", AdminConfig.PLAIN, false).option("--admin-plain", "WHETHER");
 
     public static final Setting<URI> TRACING_ENDPOINT = TABLE.add(
             "tracing.endpoint",

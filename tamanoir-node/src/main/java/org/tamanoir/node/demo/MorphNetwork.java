@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -84,6 +85,7 @@ final class MorphNetwork implements AutoCloseable {
         byte[] token = new byte[32];
         new SecureRandom().nextBytes(token);
         Path tokenFile = Files.writeString(tokenFile(folder), HexFormat.of().formatHex(token) + "\n");
+        Files.setPosixFilePermissions(tokenFile, PosixFilePermissions.fromString("rw-------"));
         StringBuilder text = new StringBuilder("listen: {tcp: [\"127.0.0.1:0\"], udp: [\"127.0.0.1:0\"]}\n"
                 + "routes: [{to: " + DemoNetwork.DESTINATION + "/32, via: 127.0.0.1, kind: host}]\n"
                 + "admin: {listen: \"127.0.0.1:0\", token-file: " + quoted(tokenFile) + "}\n"

@@ -90,7 +90,7 @@ public final class DirectorFile {
         RegistrationPolicy registration =
                 root.has("registration") ? registration(root.section("registration"), backEnds.size(), admin) : null;
         Path token = values.find(DirectorTable.REGISTRATION_TOKEN);
-        DirectorTokens.requireDifferent(root, admin.tokenFile(), token, listed.tokens());
+        DirectorTokens.requireDifferent(root, admin.tokens(), token, listed.tokens());
         CodeSources code = code(root.section("code"));
         Vrrp vrrp = root.has("vrrp") ? DirectorVrrp.read(root.section("vrrp"), services) : null;
         String networkInterface = values.find(DirectorTable.INTERFACE);
@@ -167,10 +167,17 @@ public final class DirectorFile {
                     admin.where("tls"),
                     "a server must show a certificate; name files of a certificate and its key under tls");
         }
+        InetSocketAddress listen = values.get(DirectorTable.ADMIN).orElse(null);
+        AdminConfig.whyNotPlain(listen, withTls, values.get(DirectorTable.ADMIN_PLAIN))
+                .ifPresent(why -> problems.add(admin.where("listen"), why));
         return new AdminConfig(
-                values.get(DirectorTable.ADMIN).orElse(null),
+                listen,
                 true,
-                values.find(DirectorTable.ADMIN_TOKEN),
+                new AdminConfig.Tokens(
+                        values.find(DirectorTable.ADMIN_TOKEN),
+                        values.find(DirectorTable.READ_TOKEN),
+                        List.of(),
+                        List.of()),
                 values.get(DirectorTable.READ_ONLY),
                 values.get(DirectorTable.HOSTS),
                 withTls,

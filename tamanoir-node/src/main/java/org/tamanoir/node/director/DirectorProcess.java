@@ -79,7 +79,6 @@ final class DirectorProcess {
         if (admin.listen() == null) {
             return null;
         }
-        Token token = admin.tokenFile() == null ? null : Token.read(admin.tokenFile());
         Token registration = settings.registrationToken() == null ? null : Token.read(settings.registrationToken());
         Map<String, Token> nodeTokens = new HashMap<>();
         for (Map.Entry<String, Path> each : settings.nodeTokens().entrySet()) {
@@ -90,7 +89,7 @@ final class DirectorProcess {
                 config,
                 new AdminSettings(
                         admin.listen(),
-                        token,
+                        AdminSettings.read(admin.tokens()),
                         admin.readOnly(),
                         Set.copyOf(admin.hosts()),
                         admin.tls() ? config.tls() : null),

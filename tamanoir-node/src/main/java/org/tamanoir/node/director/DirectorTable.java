@@ -88,10 +88,12 @@ final class DirectorTable {
             Kind.addressOrOff(AdminKind.DIRECTOR_PORT),
             Optional.of(new InetSocketAddress("127.0.0.1", AdminKind.DIRECTOR_PORT)));
     static final Setting<Path> ADMIN_TOKEN = TABLE.add("admin.token-file", AdminConfig.TOKEN_FILE, null, "none");
+    static final Setting<Path> READ_TOKEN = TABLE.add("admin.read-token-file", AdminConfig.TOKEN_FILE, null, "none");
     static final Setting<Boolean> READ_ONLY = TABLE.add("admin.read-only", Kind.flag(), false);
     static final Setting<List<String>> HOSTS =
             TABLE.add("admin.hosts", Kind.list("list of names", AdminConfig::host), List.of(), "none");
     static final Setting<Boolean> ADMIN_TLS = TABLE.add("admin.tls", Kind.flag(), false);
+    static final Setting<Boolean> ADMIN_PLAIN = TABLE.add("admin.plain", AdminConfig.PLAIN, false);
     static final Setting<InetSocketAddress> READY = TABLE.add(
             "admin.ready", Kind.of("loopback `HOST:PORT`", DirectorFile::loopback, Endpoint::toString), null, "none");
 

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.node.config.AdminConfig;
 import org.tamanoir.node.config.Section;
 import org.tamanoir.repository.Token;
 
@@ -14,10 +15,13 @@ final class DirectorTokens {
 
     /** Adds a problem for each token that stands in two files. */
     static void requireDifferent(
-            Section root, @Nullable Path admin, @Nullable Path registration, Map<String, Path> nodes) {
+            Section root, AdminConfig.Tokens admin, @Nullable Path registration, Map<String, Path> nodes) {
         Map<String, Path> files = new LinkedHashMap<>();
-        if (admin != null) {
-            files.put("admin.token-file", admin);
+        if (admin.change() != null) {
+            files.put("admin.token-file", admin.change());
+        }
+        if (admin.read() != null) {
+            files.put("admin.read-token-file", admin.read());
         }
         if (registration != null) {
             files.put("registration.token-file", registration);

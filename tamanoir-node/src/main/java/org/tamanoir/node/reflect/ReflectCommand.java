@@ -5,7 +5,6 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.reflect.Format;
@@ -67,6 +66,9 @@ public final class ReflectCommand implements Callable<Integer> {
     @Option(names = "--admin", paramLabel = "HOST:PORT")
     private @Nullable String admin;
 
+    @Option(names = "--admin-plain", paramLabel = "WHETHER", converter = PlainWord.class)
+    private boolean isPlainAllowed;
+
     @Option(names = "--token-file", paramLabel = "FILE")
     private @Nullable Path tokenFile;
 
@@ -103,7 +105,7 @@ public final class ReflectCommand implements Callable<Integer> {
         Path known = file;
         String address = listen;
         if (known != null) {
-            if (address != null || !members.isEmpty() || !joinFrom.isEmpty() || admin != null || tokenFile != null) {
+            if (address != null || !members.isEmpty() || !joinFrom.isEmpty() || admin != null || isPlainAllowed || tokenFile != null) {
                 throw new ParameterException(
                         spec.commandLine(), "--config says everything: leave the options of a session out");
             }
@@ -116,6 +118,11 @@ public final class ReflectCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), "--listen HOST:PORT or --config FILE is missing");
         }
         try {
+            InetSocketAddress api =
+                    admin == null || admin.equals("off") ? null : Endpoint.listening(admin, ReflectTable.ADMIN_PORT);
+            ReflectSettings.whyNotPlain(api, isPlainAllowed).ifPresent(why -> {
+                throw new IllegalArgumentException("--admin " + why);
+            });
             InetSocketAddress input = Endpoint.ofAny(address, ReflectTable.DEFAULT_PORT);
             return new ReflectSettings(
                     List.of(new SessionConfig(
@@ -131,7 +138,7 @@ public final class ReflectCommand implements Callable<Integer> {
                             SessionConfig.DEFAULT_MEMBERS,
                             SessionConfig.DEFAULT_PER_ADDRESS,
                             SessionConfig.DEFAULT_CLOCK)),
-                    admin == null || admin.equals("off") ? null : Endpoint.listening(admin, ReflectTable.ADMIN_PORT),
+                    api,
                     tokenFile == null ? null : AdminConfig.TOKEN_FILE.parser().apply(tokenFile.toString()));
         } catch (IllegalArgumentException e) {
             throw new CommandException(ExitCode.USAGE, e);
@@ -185,9 +192,21 @@ public final class ReflectCommand implements Callable<Integer> {
         }
         Path token = settings.tokenFile();
         ReflectorServer server = new ReflectorServer(
-                reflector, new AdminSettings(address, token == null ? null : Token.read(token), false, Set.of(), null));
+                reflector, new AdminSettings(address, token == null ? null : Token.read(token), false, null));
         server.start();
         return server;
+    }
+
+    /** A word of {@link AdminConfig#PLAIN}. */
+    static final class PlainWord implements ITypeConverter<Boolean> {
+        @Override
+        public Boolean convert(String value) {
+            try {
+                return AdminConfig.PLAIN.parser().apply(value);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        }
     }
 
     /** A word of {@link ReflectTable#FORMAT}. */

@@ -4,10 +4,12 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.reflect.Reflector;
 import org.tamanoir.cluster.reflect.SessionConfig;
 import org.tamanoir.node.config.ConfigFile;
+import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.Problems;
 import org.tamanoir.node.config.Section;
 import org.tamanoir.node.config.Values;
@@ -30,6 +32,15 @@ record ReflectSettings(
         return problems.isEmpty() ? read[0] : null;
     }
 
+    /** Returns why the API cannot be there. It has no TLS, so beyond loopback the operator says that it needs none. */
+    static Optional<String> whyNotPlain(@Nullable InetSocketAddress admin, boolean isPlainAllowed) {
+        return admin == null || isPlainAllowed || admin.getAddress().isLoopbackAddress()
+                ? Optional.empty()
+                : Optional.of(Endpoint.toString(admin)
+                        + " is beyond loopback, and the reflector's API has no TLS: set admin.plain: allowed or "
+                        + "--admin-plain allowed on a network that nobody else is on, or take loopback");
+    }
+
     private static ReflectSettings root(Section root) {
         root.allow("sessions", "admin");
         Values values = new Values();
@@ -48,7 +59,10 @@ record ReflectSettings(
         if (!root.has("sessions")) {
             root.problems().add(root.where(), "sessions is missing: a reflector has 1 to " + Reflector.MAX_SESSIONS);
         }
+        InetSocketAddress admin = values.get(ReflectTable.ADMIN).orElse(null);
+        whyNotPlain(admin, values.get(ReflectTable.ADMIN_PLAIN))
+                .ifPresent(why -> root.problems().add(root.section("admin").where("listen"), why));
         return new ReflectSettings(
-                sessions, values.get(ReflectTable.ADMIN).orElse(null), values.find(ReflectTable.ADMIN_TOKEN));
+                sessions, admin, values.find(ReflectTable.ADMIN_TOKEN));
     }
 }

@@ -33,6 +33,8 @@ final class ReflectTable {
             "admin.listen", Kind.addressOrOff(ADMIN_PORT), Optional.of(new InetSocketAddress("127.0.0.1", ADMIN_PORT)));
     static final Setting<Path> ADMIN_TOKEN = TABLE.add("admin.token-file", AdminConfig.TOKEN_FILE, null, "none");
 
+    static final Setting<Boolean> ADMIN_PLAIN = TABLE.add("admin.plain", AdminConfig.PLAIN, false);
+
     static final Setting.Table SESSIONS = new Setting.Table("reflect.sessions");
     private static final Setting<String> NAME =
             SESSIONS.require("name", Kind.text("1 to 63 letters, digits, `.`, `_`, `-`", text -> text), "lecture");

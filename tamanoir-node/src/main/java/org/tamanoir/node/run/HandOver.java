@@ -57,14 +57,22 @@ final class HandOver implements AutoCloseable {
     private final LocalSocket listener;
     private final ListeningSockets sockets;
     private final Runnable drain;
+    private final Told told;
     private final CountDownLatch closed = new CountDownLatch(1);
     private volatile boolean isTaken;
 
-    private HandOver(Path path, LocalSocket listener, ListeningSockets sockets, Runnable drain) {
+    /** Is told what came of hand-overs. */
+    interface Told {
+        /** @param outcome {@code done}, or why not */
+        void told(String peer, String outcome);
+    }
+
+    private HandOver(Path path, LocalSocket listener, ListeningSockets sockets, Runnable drain, Told told) {
         this.path = path;
         this.listener = listener;
         this.sockets = sockets;
         this.drain = drain;
+        this.told = told;
     }
 
     /** Returns the sockets that a node with this configuration shares; none unless it hands over. */
@@ -102,16 +110,18 @@ final class HandOver implements AutoCloseable {
             node.leaveListeners();
             stop.run();
         };
+        Told told = (peer, outcome) -> node.record(peer, "hand-over", outcome);
         if (takesOver) {
             TakeOver.start(node, path);
+            node.record("the node at " + path, "take-over", "done");
             try {
-                return listen(path, node.sockets(), drain);
+                return listen(path, node.sockets(), drain, told);
             } catch (IOException e) {
                 LOG.warn("{}: this node serves, and hands over to none", e.getMessage());
                 return null;
             }
         }
-        HandOver waiting = listen(path, node.sockets(), drain);
+        HandOver waiting = listen(path, node.sockets(), drain, told);
         try {
             node.start();
         } catch (IOException | RuntimeException e) {
@@ -125,15 +135,16 @@ final class HandOver implements AutoCloseable {
      * Listens at a path; processes that take over wait until it {@linkplain #begin begins}.
      *
      * @param drain ends the node, on a thread of its own; the sockets are another process' by then
+     * @param told is told who asked for it and what came of it
      * @throws IOException in one line, if the path cannot be had
      */
-    static HandOver listen(Path path, ListeningSockets sockets, Runnable drain) throws IOException {
+    static HandOver listen(Path path, ListeningSockets sockets, Runnable drain, Told told) throws IOException {
         try {
             removeStale(path);
             LocalSocket listener = LocalSocket.listen(path);
             path.toFile().setWritable(false, false);
             path.toFile().setWritable(true, true);
-            return new HandOver(path, listener, sockets, drain);
+            return new HandOver(path, listener, sockets, drain, told);
         } catch (IOException e) {
             throw new IOException(
                     "hand-over " + path + ": " + e.getMessage() + "; name a path where the node may write", e);
@@ -191,6 +202,7 @@ final class HandOver implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             peer.close();
             LOG.warn("hand-over: {}: this node goes on", e.getMessage());
+            told.told("a process at " + path, String.valueOf(e.getMessage()));
         }
     }
 
@@ -224,10 +236,13 @@ final class HandOver implements AutoCloseable {
                 if (!ready.startsWith(READY)) {
                     throw new IOException("the other process says '" + ready + "' in place of '" + READY + "'");
                 }
-                LOG.info("handed over to process {}", ready.substring(READY.length()));
+                String process = ready.substring(READY.length());
+                LOG.info("handed over to process {}", process);
+                told.told("process " + process, "done");
             } catch (IOException | RuntimeException e) {
                 isTaken = false;
                 LOG.warn("hand-over: {}: this node goes on", e.getMessage());
+                told.told("a process at " + path, String.valueOf(e.getMessage()));
                 return;
             }
             close(); // The path is the other's from now on.

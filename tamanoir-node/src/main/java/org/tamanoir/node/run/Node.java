@@ -39,6 +39,8 @@ import org.tamanoir.manager.TrustStore;
 import org.tamanoir.node.admin.AccessLog;
 import org.tamanoir.node.admin.AdminServer;
 import org.tamanoir.node.admin.AdminSettings;
+import org.tamanoir.node.admin.AdminToken;
+import org.tamanoir.node.admin.ChangeLog;
 import org.tamanoir.node.admin.Reloading;
 import org.tamanoir.node.admin.StreamSpans;
 import org.tamanoir.node.config.AdminConfig;
@@ -62,7 +64,6 @@ import org.tamanoir.platform.ServiceGroups;
 import org.tamanoir.platform.ThreadRanks;
 import org.tamanoir.qdisc.Disciplines;
 import org.tamanoir.repository.CodeServer;
-import org.tamanoir.repository.Token;
 import org.tamanoir.routing.RouteFeed;
 import org.tamanoir.routing.RouteSet;
 import org.tamanoir.routing.RoutingTable;
@@ -101,6 +102,13 @@ public final class Node {
 
     /** Lets other processes have what comes to the servers. */
     private final List<Runnable> leaving = new ArrayList<>();
+
+    /** Have servers read the files of TLS again. */
+    private final List<Renewal> renewing = new ArrayList<>();
+
+    private interface Renewal {
+        void run() throws IOException;
+    }
 
     private final Map<String, String> servers = new LinkedHashMap<>();
     private @Nullable ActiveNodeManager manager;
@@ -387,6 +395,7 @@ public final class Node {
                 sockets);
         opened.push(server);
         leaving.add(server::leave);
+        renewing.add(server::renew);
         environment.advertise(server.address());
         servers.put("code server", Endpoint.toString(server.address()));
     }
@@ -405,32 +414,32 @@ public final class Node {
         if (admin.listen() == null) {
             return;
         }
-        Token token = admin.tokenFile() == null ? null : Token.read(admin.tokenFile());
+        List<AdminToken> tokens = AdminSettings.read(admin.tokens());
         AdminServer server;
         try {
-            server = startAdmin(manager, admin, admin.listen(), token);
+            server = startAdmin(manager, admin, admin.listen(), tokens);
         } catch (IOException e) {
             if (admin.portIsGiven()) {
                 throw e;
             }
             server = startAdmin(
-                    manager, admin, new InetSocketAddress(admin.listen().getAddress(), 0), token);
+                    manager, admin, new InetSocketAddress(admin.listen().getAddress(), 0), tokens);
         }
         opened.push(server);
         leaving.add(server::leave);
+        renewing.add(server::renew);
         servers.put("admin API", (admin.tls() ? "https://" : "http://") + Endpoint.toString(server.address()));
     }
 
     private AdminServer startAdmin(
-            ActiveNodeManager manager, AdminConfig admin, InetSocketAddress address, @Nullable Token token)
+            ActiveNodeManager manager, AdminConfig admin, InetSocketAddress address, List<AdminToken> tokens)
             throws IOException {
         AdminServer server = new AdminServer(
                 manager,
                 new AdminSettings(
                         address,
-                        token,
+                        tokens,
                         admin.readOnly(),
-                        rights(admin),
                         Set.copyOf(admin.hosts()),
                         admin.tls() ? files() : null),
                 sockets,
@@ -459,14 +468,6 @@ public final class Node {
             server.close();
             throw e;
         }
-    }
-
-    private static List<AdminSettings.ControlRight> rights(AdminConfig admin) throws IOException {
-        List<AdminSettings.ControlRight> rights = new ArrayList<>();
-        for (AdminConfig.ControlRight right : admin.control()) {
-            rights.add(new AdminSettings.ControlRight(Token.read(right.tokenFile()), Set.copyOf(right.services())));
-        }
-        return rights;
     }
 
     private @Nullable TlsFiles files() {
@@ -589,6 +590,19 @@ public final class Node {
         return cut;
     }
 
+    /**
+     * Records a change that came by no token; until the node has started there are no events, and nothing is recorded.
+     *
+     * @param peer the signal or the process that asked for it
+     * @param outcome {@code done}, or why not
+     */
+    void record(String peer, String operation, String outcome) {
+        ActiveNodeManager known = manager;
+        if (known != null) {
+            ChangeLog.of(known).record(peer, "none", operation, outcome);
+        }
+    }
+
     /** Lets the admin API have the configuration read again. Before {@link #start}. */
     void reloading(Reloading again) {
         reloading = again;
@@ -633,13 +647,35 @@ public final class Node {
         }
         failed.addAll(plain.commit());
         started.reportMissing();
+        List<String> taken = new ArrayList<>(changes.taken());
+        try {
+            taken.addAll(renewTls());
+        } catch (IOException e) {
+            failed.add(String.valueOf(e.getMessage()));
+        }
         started.report(
                 "reload",
-                "configuration read again: " + changes.taken().size() + " changes taken, "
+                "configuration read again: " + taken.size() + " changes taken, "
                         + failed.size() + " without effect, "
                         + changes.left().size() + " need a restart",
                 Map.of());
-        return new Reloading.Outcome(changes.taken(), failed, changes.left());
+        return new Reloading.Outcome(taken, failed, changes.left());
+    }
+
+    /** Has connections from now on show what the files of TLS hold now; returns a line when that is another certificate. */
+    private List<String> renewTls() throws IOException {
+        TlsFiles files = files();
+        if (files == null) {
+            return List.of();
+        }
+        boolean isOther = environment.renewTls();
+        for (Renewal each : renewing) {
+            each.run();
+        }
+        return isOther
+                ? List.of("tls.certificate: another one in " + files.certificate() + ", which expires at "
+                        + environment.certificateExpiry())
+                : List.of();
     }
 
     private void changeAuthentication(NodeConfig before, NodeConfig after) throws ManagerException {

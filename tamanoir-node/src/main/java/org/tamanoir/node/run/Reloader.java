@@ -89,8 +89,10 @@ final class Reloader implements Reloading {
     }
 
     private void reloadAndLog() {
+        String recorded = "the node failed";
         try {
             Outcome outcome = reload();
+            recorded = "done";
             LOG.info(
                     "reload: {} changes taken, {} without effect, {} need a restart",
                     outcome.changed().size(),
@@ -100,8 +102,11 @@ final class Reloader implements Reloading {
         } catch (ManagerException e) {
             List<String> lines = String.valueOf(e.getMessage()).lines().toList();
             lines.forEach(line -> LOG.error("reload refused, nothing is changed: {}", line));
+            recorded = String.join(" ", lines);
         } catch (RuntimeException e) {
             LOG.error("reload failed by a fault of the node, nothing more is changed: {}", e.toString(), e);
+        } finally {
+            node.record("SIGHUP", "reload", recorded);
         }
     }
 }

@@ -66,10 +66,14 @@ class AdminControlTest {
 
     @BeforeAll
     static void start() throws Exception {
-        AdminSettings.ControlRight right =
-                new AdminSettings.ControlRight(Token.of(APPLICATION, "this test"), Set.of(TOLD, "org.example.Missing"));
-        node = TestAdmin.with(
-                new AdminSettings(TestAdmin.ANY, TestAdmin.SECRET, false, List.of(right), Set.of(), null), told());
+        node = TestAdmin.with(settings(false, Set.of(TOLD, "org.example.Missing")), told());
+    }
+
+    private static AdminSettings settings(boolean readOnly, Set<String> services) {
+        AdminToken all = new AdminToken("admin", TestAdmin.SECRET, AdminToken.Right.CHANGE);
+        AdminToken application = new AdminToken(
+                "application", Token.of(APPLICATION, "this test"), AdminToken.Right.CONTROL, services);
+        return new AdminSettings(TestAdmin.ANY, List.of(all, application), readOnly, Set.of(), null);
     }
 
     private static ServiceDefinition told() {
@@ -186,11 +190,7 @@ class AdminControlTest {
 
     @Test
     void readOnlyRefusesApplicationsToo() throws Exception {
-        AdminSettings.ControlRight right =
-                new AdminSettings.ControlRight(Token.of(APPLICATION, "this test"), Set.of(TOLD));
-        AdminSettings readOnly =
-                new AdminSettings(TestAdmin.ANY, TestAdmin.SECRET, true, List.of(right), Set.of(), null);
-        try (TestAdmin other = TestAdmin.with(readOnly, told())) {
+        try (TestAdmin other = TestAdmin.with(settings(true, Set.of(TOLD)), told())) {
             for (String token : List.of(APPLICATION, TestAdmin.TOKEN)) {
                 TestAdmin.Reply refused = other.send(
                         other.change("POST", path(TOLD, "note"), "{}").setHeader("Authorization", "Bearer " + token));

@@ -35,6 +35,7 @@ import org.tamanoir.repository.Publisher;
 import org.tamanoir.repository.RepositoryServer;
 import org.tamanoir.repository.RepositoryTree;
 import org.tamanoir.repository.Token;
+import org.tamanoir.support.SecretFile;
 import org.tamanoir.support.Tmpfs;
 import tools.jackson.databind.JsonNode;
 
@@ -253,7 +254,7 @@ class AdminDeployTest {
     @Test
     void theCommandLineDeploysAndTellsWhatCameOfIt() throws Exception {
         publish("1.0", null, TRUSTED);
-        Path token = Files.writeString(folder.resolve("token"), TestAdmin.TOKEN);
+        Path token = SecretFile.write(folder.resolve("token"), TestAdmin.TOKEN);
         StringWriter out = new StringWriter();
         int exit = org.tamanoir.node.Programs.run(
                 new PrintWriter(out, true),

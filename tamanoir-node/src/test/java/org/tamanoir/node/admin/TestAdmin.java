@@ -121,6 +121,12 @@ public final class TestAdmin implements AutoCloseable {
         return send(request(path));
     }
 
+    /** Asks another server of this node. */
+    Reply at(AdminServer other, String path) throws IOException, InterruptedException {
+        return send(HttpRequest.newBuilder(URI.create("http://" + Endpoint.toString(other.address()) + path))
+                .timeout(PATIENCE));
+    }
+
     Reply change(String method, String path) throws IOException, InterruptedException {
         return send(change(method, path, null));
     }

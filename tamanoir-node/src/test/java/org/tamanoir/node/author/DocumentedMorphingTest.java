@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.node.Main;
+import org.tamanoir.support.SecretFile;
 
 /** Holds the walk of docs/morphing.md against the program. */
 @Tag("once")
@@ -68,7 +69,7 @@ class DocumentedMorphingTest {
                 .start();
         assertThat(written.waitFor()).isZero();
         Path plan = Files.writeString(folder.resolve("parcels.yaml"), block("# parcels.yaml\n"));
-        Path token = Files.writeString(folder.resolve("admin.token"), "0123456789abcdef0123456789abcdef\n");
+        Path token = SecretFile.write(folder.resolve("admin.token"), "0123456789abcdef0123456789abcdef\n");
         Path config = Files.writeString(
                 folder.resolve("node.yaml"),
                 block("# node.yaml\n")

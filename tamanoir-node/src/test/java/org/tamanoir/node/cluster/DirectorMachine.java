@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.node.Programs;
+import org.tamanoir.support.SecretFile;
 import tools.jackson.databind.JsonNode;
 
 /** A machine with a director: a process of its own, or its commands within this one. One thread. */
@@ -32,8 +33,8 @@ final class DirectorMachine {
         this.name = name;
         try {
             folder = Files.createTempDirectory("director-" + name);
-            Files.writeString(folder.resolve("admin.token"), TOKEN + "\n");
-            Files.writeString(tokenFile(), NODES_TOKEN + "\n");
+            SecretFile.write(folder.resolve("admin.token"), TOKEN + "\n");
+            SecretFile.write(tokenFile(), NODES_TOKEN + "\n");
         } catch (IOException e) {
             throw new java.io.UncheckedIOException(e);
         }

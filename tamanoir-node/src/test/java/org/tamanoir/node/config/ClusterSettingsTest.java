@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.cluster.MembershipSettings;
 import org.tamanoir.cluster.MembershipSettings.SetUp;
 import org.tamanoir.cluster.MembershipSettings.Timing;
+import org.tamanoir.support.SecretFile;
 
 class ClusterSettingsTest {
     @TempDir
@@ -30,7 +31,7 @@ class ClusterSettingsTest {
 
     @BeforeEach
     void writeToken() throws IOException {
-        token = Files.writeString(folder.resolve("token"), "0123456789abcdef\n");
+        token = SecretFile.write(folder.resolve("token"), "0123456789abcdef\n");
     }
 
     private void read(String yaml) {

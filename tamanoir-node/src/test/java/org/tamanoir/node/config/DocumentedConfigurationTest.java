@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.deploy.SigningKey;
 import org.tamanoir.format.FfsWriter;
+import org.tamanoir.support.SecretFile;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
@@ -95,7 +96,7 @@ class DocumentedConfigurationTest {
     void theExampleLoads(@TempDir Path folder) throws IOException {
         Path key = folder.resolve("publisher");
         SigningKey.generate().write(key);
-        Path token = Files.writeString(folder.resolve("admin.token"), "0123456789abcdef");
+        Path token = SecretFile.write(folder.resolve("admin.token"), "0123456789abcdef");
         Path ring = Files.writeString(folder.resolve("ring.key"), "00112233445566778899aabbccddeeff\n");
         Path keys = Files.writeString(folder.resolve("auth.keys"), "7 " + "5a".repeat(32) + "\n");
         keys.toFile().setReadable(false, false);

@@ -34,6 +34,7 @@ import org.tamanoir.deploy.SigningKey;
 import org.tamanoir.node.config.AdminConfig;
 import org.tamanoir.node.config.Problems;
 import org.tamanoir.routing.Prefix;
+import org.tamanoir.support.SecretFile;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 
@@ -102,13 +103,13 @@ class DirectorFileTest {
         assertThat(settings.ready()).isNull();
         assertThat(settings.admin())
                 .isEqualTo(new AdminConfig(
-                        new InetSocketAddress("127.0.0.1", 3325), true, null, false, List.of(), false, null));
+                        new InetSocketAddress("127.0.0.1", 3325), true, AdminConfig.Tokens.NONE, false, List.of(), false, null));
     }
 
     @Test
     void aTokenOfItsOwnIsNobodyElses() throws Exception {
-        Path one = Files.writeString(folder.resolve("one"), "0123456789abcdef");
-        Path same = Files.writeString(folder.resolve("same"), "0123456789abcdef\n");
+        Path one = SecretFile.write(folder.resolve("one"), "0123456789abcdef");
+        Path same = SecretFile.write(folder.resolve("same"), "0123456789abcdef\n");
         String registration = "registration: {token-file: " + one + "}\n";
         String listed = "back-ends: [{name: node1, address: 10.0.0.11, token-file: " + same + "}]\n";
         assertThat(problems(SERVICE + registration + "admin: {token-file: " + same + "}\n"))
@@ -124,9 +125,9 @@ class DirectorFileTest {
 
     @Test
     void everyKeyIsMapped() throws Exception {
-        Path token = Files.writeString(folder.resolve("token"), "0123456789abcdef");
-        Path adminToken = Files.writeString(folder.resolve("admin-token"), "0123456789abcdef-admin");
-        Path nodeToken = Files.writeString(folder.resolve("node-token"), "0123456789abcdef-node1");
+        Path token = SecretFile.write(folder.resolve("token"), "0123456789abcdef");
+        Path adminToken = SecretFile.write(folder.resolve("admin-token"), "0123456789abcdef-admin");
+        Path nodeToken = SecretFile.write(folder.resolve("node-token"), "0123456789abcdef-node1");
         Path key = folder.resolve("publisher");
         SigningKey.generate().write(key);
         TlsFiles tls = new TestAuthority(folder, "authority").files("director");
@@ -217,7 +218,7 @@ class DirectorFileTest {
                 .isEqualTo(new AdminConfig(
                         new InetSocketAddress("0.0.0.0", 4325),
                         true,
-                        adminToken,
+                        new AdminConfig.Tokens(adminToken, null, List.of(), List.of()),
                         true,
                         List.of("front1.example.net"),
                         true,
@@ -361,7 +362,7 @@ class DirectorFileTest {
 
     @Test
     void keysThatDoNotGoTogetherAreTold() throws IOException {
-        Path token = Files.writeString(folder.resolve("token"), "0123456789abcdef");
+        Path token = SecretFile.write(folder.resolve("token"), "0123456789abcdef");
         String registration = "registration: {token-file: " + token;
         assertThat(problems(SERVICE + "interface: eth0\nvrrp: {interface: eth1, router-id: 1}"))
                 .containsExactly("2: interface: eth0 cannot have the virtual addresses: with vrrp keepalived puts them "

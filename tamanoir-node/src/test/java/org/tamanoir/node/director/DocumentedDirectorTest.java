@@ -19,6 +19,7 @@ import org.tamanoir.node.config.Problems;
 import org.tamanoir.node.config.Setting;
 import org.tamanoir.node.config.YamlNode;
 import org.tamanoir.node.config.YamlTree;
+import org.tamanoir.support.SecretFile;
 import org.tamanoir.tls.TestAuthority;
 
 @Tag("once")
@@ -37,9 +38,9 @@ class DocumentedDirectorTest {
         if (!Files.exists(folder.resolve("publisher"))) {
             SigningKey.generate().write(folder.resolve("publisher"));
         }
-        Files.writeString(folder.resolve("nodes.token"), "0123456789abcdef");
-        Files.writeString(folder.resolve("admin.token"), "fedcba9876543210");
-        Files.writeString(folder.resolve("node4.token"), "0123456789abcdef-node4");
+        SecretFile.write(folder.resolve("nodes.token"), "0123456789abcdef");
+        SecretFile.write(folder.resolve("admin.token"), "fedcba9876543210");
+        SecretFile.write(folder.resolve("node4.token"), "0123456789abcdef-node4");
         Path authority = new TestAuthority(folder, "authority").files("front1").trust();
         Path file = Files.writeString(
                 folder.resolve("director.yaml"),

@@ -18,6 +18,7 @@ import org.tamanoir.cluster.reflect.SessionConfig;
 import org.tamanoir.cluster.reflect.Terms;
 import org.tamanoir.node.config.Problems;
 import org.tamanoir.node.config.Setting;
+import org.tamanoir.support.SecretFile;
 
 @Tag("once")
 class DocumentedReflectorTest {
@@ -29,7 +30,7 @@ class DocumentedReflectorTest {
     private final Problems problems = new Problems();
 
     private ReflectSettings read(String text) throws IOException {
-        Files.writeString(folder.resolve("reflector.token"), "0123456789abcdef");
+        SecretFile.write(folder.resolve("reflector.token"), "0123456789abcdef");
         Path file = Files.writeString(folder.resolve("reflector.yaml"), text.replace("/etc/tamanoir/", folder + "/"));
         ReflectSettings settings = ReflectSettings.read(file, problems);
         assertThat(problems.lines()).isEmpty();

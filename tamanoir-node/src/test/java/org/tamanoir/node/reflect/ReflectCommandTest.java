@@ -23,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.node.Program;
 import org.tamanoir.node.Programs;
+import org.tamanoir.support.SecretFile;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -57,7 +58,7 @@ class ReflectCommandTest {
     /** The whole program: a listed sender, a receiver that the API adds and removes, the report at the end. */
     @Test
     void aProcessReflectsIsSteeredAndTellsWhatItDid() throws Exception {
-        Path token = Files.writeString(folder.resolve("token"), TOKEN);
+        Path token = SecretFile.write(folder.resolve("token"), TOKEN);
         try (DatagramSocket sender = socket();
                 DatagramSocket receiver = socket()) {
             Process process = Program.builder(

@@ -39,6 +39,7 @@ import org.tamanoir.node.config.ConfigFile;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Problems;
 import org.tamanoir.support.Ports;
+import org.tamanoir.support.SecretFile;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -69,7 +70,7 @@ class ClusterNodeTest {
     }
 
     private Node start(LiveDirector director, String more) throws IOException {
-        Path token = Files.writeString(folder.resolve("cluster.token"), LiveDirector.TOKEN);
+        Path token = SecretFile.write(folder.resolve("cluster.token"), LiveDirector.TOKEN);
         adminPort = Ports.free();
         String yaml = "listen: {tcp: [0], udp: [0]}\nadmin: {listen: \"127.0.0.1:" + adminPort + "\"}\ndeploy: {cache: "
                 + folder.resolve("cache") + "}\ncluster: {directors: [\"" + director.url() + "\"], token-file: " + token
@@ -255,7 +256,7 @@ class ClusterNodeTest {
     void theAdminApiIsHadAtThePortThatDirectorsAreToldOrTheNodeDoesNotStart() throws Exception {
         LiveDirector director = director(LiveDirector.says("up", NO_CODE));
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            Path token = Files.writeString(folder.resolve("token"), LiveDirector.TOKEN);
+            Path token = SecretFile.write(folder.resolve("token"), LiveDirector.TOKEN);
             Problems problems = new Problems();
             NodeConfigBuilder settings = new NodeConfigBuilder(problems);
             ConfigFile.parse(

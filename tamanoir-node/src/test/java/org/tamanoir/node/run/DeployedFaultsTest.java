@@ -34,6 +34,7 @@ import org.tamanoir.deploy.TestJars;
 import org.tamanoir.node.Main;
 import org.tamanoir.node.Program;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.support.SecretFile;
 import org.tamanoir.support.Seeds;
 import org.tamanoir.support.Waiting;
 import tools.jackson.databind.JsonNode;
@@ -190,7 +191,7 @@ class DeployedFaultsTest {
     }
 
     private Process nodeProcess(Path own, List<String> repositories) throws IOException {
-        Path token = Files.writeString(Files.createDirectories(own).resolve("admin.token"), LiveNode.TOKEN + "\n");
+        Path token = SecretFile.write(Files.createDirectories(own).resolve("admin.token"), LiveNode.TOKEN + "\n");
         Path file = Files.writeString(own.resolve("node.yaml"), LiveNode.config(own, token, config(own, repositories)));
         return Program.start("node", "-c", file.toString(), "--json");
     }

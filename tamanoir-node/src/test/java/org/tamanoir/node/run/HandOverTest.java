@@ -47,7 +47,7 @@ class HandOverTest {
     }
 
     private HandOver begin() throws IOException {
-        HandOver waiting = HandOver.listen(path(), NOTHING, drained::countDown);
+        HandOver waiting = HandOver.listen(path(), NOTHING, drained::countDown, (peer, outcome) -> {});
         waiting.begin();
         return waiting;
     }

@@ -26,6 +26,7 @@ import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Problems;
 import org.tamanoir.routing.RouteSet;
+import org.tamanoir.support.SecretFile;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.traffic.TrafficSnapshot;
 import tools.jackson.databind.JsonNode;
@@ -75,7 +76,7 @@ final class LiveNode implements AutoCloseable {
     }
 
     private static Path token(Path folder) throws IOException {
-        return Files.writeString(Files.createDirectories(folder).resolve("admin.token"), TOKEN + "\n");
+        return SecretFile.write(Files.createDirectories(folder).resolve("admin.token"), TOKEN + "\n");
     }
 
     /** The text of a configuration with what every node of a test has. */

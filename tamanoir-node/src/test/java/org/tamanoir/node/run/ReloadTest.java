@@ -31,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.node.Program;
 import org.tamanoir.node.Programs;
 import org.tamanoir.support.NotifyReceiver;
+import org.tamanoir.support.SecretFile;
 import org.tamanoir.support.Seeds;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -71,7 +72,7 @@ class ReloadTest {
 
     private String base(String more) throws IOException {
         Path token = folder.resolve("token");
-        Files.writeString(token, LiveNode.TOKEN + "\n");
+        SecretFile.write(token, LiveNode.TOKEN + "\n");
         return "listen: {tcp: [0], udp: [0]}\nadmin: {listen: \"127.0.0.1:0\", token-file: " + token + "}\n" + more;
     }
 
@@ -357,7 +358,7 @@ class ReloadTest {
     @Test
     @Tag("once")
     void aNodeWithoutAFileSaysSoInOneLine() throws Exception {
-        Path token = Files.writeString(folder.resolve("token"), LiveNode.TOKEN + "\n");
+        Path token = SecretFile.write(folder.resolve("token"), LiveNode.TOKEN + "\n");
         node = new LiveProcess(
                 Program.builder(
                         "node",

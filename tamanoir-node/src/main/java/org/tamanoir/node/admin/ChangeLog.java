@@ -1,0 +1,68 @@
+package org.tamanoir.node.admin;
+
+import java.util.Map;
+import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tamanoir.manager.ActiveNodeManager;
+
+/**
+ * Records who changed what: a line in the log for each change, and with a node's manager an event. Attempts without the
+ * right token are events of a kind of their own, so that strangers push no change out.
+ *
+ * <p>Thread contract: any thread.
+ */
+public final class ChangeLog {
+    private static final Logger LOG = LoggerFactory.getLogger(ChangeLog.class);
+    private static final String CHANGE = "change";
+    private static final String REFUSED = "change-refused";
+
+    private final Events events;
+
+    /** Takes events. */
+    private interface Events {
+        void report(String kind, String text, Map<String, String> details);
+    }
+
+    private ChangeLog(Events events) {
+        this.events = events;
+    }
+
+    /** Makes one that tells the log alone. */
+    static ChangeLog ofLog() {
+        return new ChangeLog((kind, text, details) -> {});
+    }
+
+    /** Makes one that tells a node's events, too. */
+    public static ChangeLog of(ActiveNodeManager manager) {
+        return new ChangeLog(manager::report);
+    }
+
+    /**
+     * Records a change that was made, or that failed.
+     *
+     * @param peer who asked for it: an address, a signal or a process
+     * @param token name of the token that the peer showed; {@code none} where it needs none
+     * @param operation what was asked for
+     * @param outcome what came of it, {@code done} or why not
+     */
+    public void record(String peer, String token, String operation, String outcome) {
+        LOG.info("change by {}, token {}: {}: {}", peer, token, operation, outcome);
+        report(CHANGE, peer, token, operation, outcome);
+    }
+
+    /** Records that somebody without the right token, or at the wrong time, asked for a change. */
+    void refused(String peer, String operation, String why) {
+        LOG.warn("change refused to {}: {}: {}", peer, operation, why);
+        report(REFUSED, peer, "none", operation, why);
+    }
+
+    private void report(String kind, String peer, String token, String operation, String outcome) {
+        Map<String, String> details = new TreeMap<>();
+        details.put("peer", peer);
+        details.put("token", token);
+        details.put("operation", operation);
+        details.put("outcome", outcome);
+        events.report(kind, operation + " by " + peer + ", token " + token + ": " + outcome, details);
+    }
+}
