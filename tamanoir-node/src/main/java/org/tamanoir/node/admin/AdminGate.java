@@ -166,7 +166,7 @@ final class AdminGate {
         String given = given(request);
         // A browser sends basic credentials to this server for pages of others: for changes they do not count.
         AdminToken token = bearer(given).equals(given) ? shown(given) : null;
-        if (token == null) {
+        if (token == null || token.right() == AdminToken.Right.CONTROL) {
             throw new ApiException(
                     ApiException.UNAUTHORIZED, "the token is wrong: send that of the " + who + "'s admin.token-file");
         }

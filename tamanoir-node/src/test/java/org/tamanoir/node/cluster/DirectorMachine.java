@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
 /** A machine with a director: a process of its own, or its commands within this one. One thread. */
 final class DirectorMachine {
     private static final String API = "http://127.0.0.1:3325";
-    private static final String TOKEN = "the-token-of-this-test";
+    static final String TOKEN = "the-token-of-this-test";
     private static final String NODES_TOKEN = "the-token-of-its-nodes";
 
     final Machine machine;
@@ -33,11 +33,16 @@ final class DirectorMachine {
         this.name = name;
         try {
             folder = Files.createTempDirectory("director-" + name);
-            SecretFile.write(folder.resolve("admin.token"), TOKEN + "\n");
+            SecretFile.write(adminTokenFile(), TOKEN + "\n");
             SecretFile.write(tokenFile(), NODES_TOKEN + "\n");
         } catch (IOException e) {
             throw new java.io.UncheckedIOException(e);
         }
+    }
+
+    /** The token of operators. */
+    Path adminTokenFile() {
+        return folder.resolve("admin.token");
     }
 
     /** The token of registration. */
@@ -50,9 +55,9 @@ final class DirectorMachine {
         String text = """
                 name: %s
                 state: %s
-                admin: {listen: "*:3325", token-file: %s}
+                admin: {listen: "*:3325", token-file: %s, plain: allowed}
                 registration: {token-file: %s, networks: [10.88.0.0/24], interval: 2s, plain: true}
-                """.formatted(name, folder.resolve("state"), folder.resolve("admin.token"), tokenFile())
+                """.formatted(name, folder.resolve("state"), adminTokenFile(), tokenFile())
                 + yaml.replace(
                         "KEY", ExampleService.key(ClusterArchive.folder()).toString());
         try {

@@ -80,7 +80,7 @@ class ClusterSettingsTest {
     @Test
     void everyKeyIsRead() {
         read("""
-                admin: {listen: "*:4000"}
+                admin: {listen: "*:4000", plain: allowed}
                 cluster:
                   directors: ["https://10.9.0.2:3325", "http://[fd00::3]:9"]
                   token-file: TOKEN
@@ -188,7 +188,7 @@ class ClusterSettingsTest {
     void theTokenCrossesNoNetworkInClearUnlessThatIsSaid() {
         assertThat(
                         problems(
-                                "admin: {listen: \"*:3324\"}\ncluster:\n  token-file: TOKEN\n  directors: [\"http://10.9.0.2\"]\n"))
+                                "admin: {listen: \"*:3324\", plain: allowed}\ncluster:\n  token-file: TOKEN\n  directors: [\"http://10.9.0.2\"]\n"))
                 .containsExactly(
                         "f:4: cluster.directors: director http://10.9.0.2:3325: over http whoever is on the way "
                                 + "reads the token and can put in code; use https, or say that the network is safe with "
@@ -198,7 +198,7 @@ class ClusterSettingsTest {
         NodeConfigBuilder plain = new NodeConfigBuilder(new Problems());
         ConfigFile.parse(
                 "f",
-                "admin: {listen: \"*:3324\"}\ncluster: {token-file: " + token + ", directors: [\"http://10.9.0.2\"]}\n",
+                "admin: {listen: \"*:3324\", plain: allowed}\ncluster: {token-file: " + token + ", directors: [\"http://10.9.0.2\"]}\n",
                 plain);
         options.forEach(new Overrides(plain)::setting);
         plain.check();
@@ -229,7 +229,7 @@ class ClusterSettingsTest {
 
     @Test
     void theConfigurationInForceReadsAsItself() {
-        read("admin: {listen: \"*:4000\"}\ncluster: {directors: [\"https://10.9.0.2\"], token-file: TOKEN, name: n, "
+        read("admin: {listen: \"*:4000\", plain: allowed}\ncluster: {directors: [\"https://10.9.0.2\"], token-file: TOKEN, name: n, "
                 + "address: 10.0.0.7, interface: eth1, weight: 9, set-up: \"off\"}\n");
         MembershipSettings membership = membership();
         NodeConfig config = settings.build();

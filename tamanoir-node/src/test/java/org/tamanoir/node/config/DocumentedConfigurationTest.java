@@ -97,6 +97,8 @@ class DocumentedConfigurationTest {
         Path key = folder.resolve("publisher");
         SigningKey.generate().write(key);
         Path token = SecretFile.write(folder.resolve("admin.token"), "0123456789abcdef");
+        Path read = SecretFile.write(folder.resolve("read.token"), "0123456789abcdef-read");
+        Path alice = SecretFile.write(folder.resolve("alice.token"), "0123456789abcdef-alice");
         Path ring = Files.writeString(folder.resolve("ring.key"), "00112233445566778899aabbccddeeff\n");
         Path keys = Files.writeString(folder.resolve("auth.keys"), "7 " + "5a".repeat(32) + "\n");
         keys.toFile().setReadable(false, false);
@@ -113,6 +115,8 @@ class DocumentedConfigurationTest {
                 .replace("/etc/tamanoir/auth.keys", keys.toString())
                 .replace("/etc/tamanoir/ring.key", ring.toString())
                 .replace("/etc/tamanoir/admin.token", token.toString())
+                .replace("/etc/tamanoir/read.token", read.toString())
+                .replace("/etc/tamanoir/alice.token", alice.toString())
                 .replace("/etc/tamanoir/app.token", token.toString())
                 .replace("/etc/tamanoir/cluster.token", token.toString())
                 .replace("/etc/tamanoir/node.", folder.resolve("node.").toString())

@@ -8,6 +8,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -361,13 +362,42 @@ class DirectorFileTest {
     }
 
     @Test
+    void theApiBeyondLoopbackHasTlsOrIsSaidToNeedNone() throws IOException {
+        assertThat(problems(SERVICE + "admin: {listen: '*:3325'}"))
+                .singleElement()
+                .asString()
+                .startsWith("2: admin.listen: 0.0.0.0:3325 is beyond loopback")
+                .contains("admin.tls", "admin.plain: allowed");
+        assertThat(read(SERVICE + "admin: {listen: '*:3325', plain: allowed}")
+                        .admin()
+                        .tls())
+                .isFalse();
+    }
+
+    @Test
+    void aTokenThatEveryUserOfTheHostCanReadIsRefused() throws IOException {
+        Path token = SecretFile.write(folder.resolve("token"), "0123456789abcdef");
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-r-----"));
+        assertThat(read(SERVICE + "admin: {read-token-file: " + token + "}")
+                        .admin()
+                        .tokens()
+                        .read())
+                .isEqualTo(token);
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-r--r--"));
+        assertThat(problems(SERVICE + "registration: {token-file: " + token + "}"))
+                .anySatisfy(problem -> assertThat(problem)
+                        .contains("token-file: token file FOLDER/token: every user of the host may read or write it")
+                        .endsWith("chmod o= FOLDER/token"));
+    }
+
+    @Test
     void keysThatDoNotGoTogetherAreTold() throws IOException {
         Path token = SecretFile.write(folder.resolve("token"), "0123456789abcdef");
         String registration = "registration: {token-file: " + token;
         assertThat(problems(SERVICE + "interface: eth0\nvrrp: {interface: eth1, router-id: 1}"))
                 .containsExactly("2: interface: eth0 cannot have the virtual addresses: with vrrp keepalived puts them "
                         + "on the interface there; remove interface or vrrp");
-        assertThat(problems(SERVICE + registration + "}\nadmin: {listen: '*:3325'}"))
+        assertThat(problems(SERVICE + registration + "}\nadmin: {listen: '*:3325', plain: allowed}"))
                 .containsExactly("2: registration: the token would cross the network in clear, since admin.listen is "
                         + "0.0.0.0:3325 without TLS: set admin.tls, or plain: true on a network that nobody else is "
                         + "on");
