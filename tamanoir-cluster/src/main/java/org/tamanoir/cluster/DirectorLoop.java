@@ -28,6 +28,7 @@ import org.tamanoir.cluster.lvs.Planner;
 import org.tamanoir.cluster.lvs.RealServer;
 import org.tamanoir.cluster.lvs.VirtualAddress;
 import org.tamanoir.cluster.lvs.VirtualService;
+import org.tamanoir.routing.Addresses;
 
 /**
  * A director at work: a thread that asks back-ends, brings the table up to date whenever what is wanted changes, and
@@ -275,7 +276,7 @@ final class DirectorLoop implements AutoCloseable {
                 LOG.info(
                         "back-end {} at {} is {}{}",
                         member.backEnd.name(),
-                        member.backEnd.address().getHostAddress(),
+                        Addresses.host(member.backEnd.address()),
                         state.label(),
                         reason == null ? "" : ": " + reason);
                 member.logged = state;

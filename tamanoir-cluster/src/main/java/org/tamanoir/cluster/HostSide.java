@@ -13,6 +13,7 @@ import org.tamanoir.cluster.config.DirectorConfig;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.setup.AddressConflict;
 import org.tamanoir.cluster.setup.HostSetup;
+import org.tamanoir.routing.Addresses;
 
 /**
  * The virtual addresses at the director's own host, where it puts them there itself.
@@ -49,14 +50,14 @@ final class HostSide {
                 holder = AddressConflict.holder(networkInterface, address, PATIENCE);
             } catch (ClusterException e) {
                 throw new ClusterException(
-                        "cannot ask on " + networkInterface + " whether another host has " + address.getHostAddress()
+                        "cannot ask on " + networkInterface + " whether another host has " + Addresses.host(address)
                                 + ": " + Bounds.line(String.valueOf(e.getMessage()))
                                 + "; check 'interface', and run as root",
                         e);
             }
             if (holder != null) {
                 throw new ClusterException(
-                        "two directors claim " + address.getHostAddress() + ": on " + networkInterface
+                        "two directors claim " + Addresses.host(address) + ": on " + networkInterface
                                 + " the host with hardware address " + holder
                                 + " has it; stop one, or configure vrrp on both");
             }
@@ -82,7 +83,7 @@ final class HostSide {
             try {
                 AddressConflict.announce(networkInterface, address);
             } catch (ClusterException e) {
-                LOG.warn("cannot announce {} on {}: {}", address.getHostAddress(), networkInterface, e.getMessage());
+                LOG.warn("cannot announce {} on {}: {}", Addresses.host(address), networkInterface, e.getMessage());
             }
         }
     }

@@ -14,6 +14,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -216,6 +217,10 @@ final class MembershipLink {
     private String reason(Throwable e) {
         if (e instanceof HttpConnectTimeoutException || e instanceof java.net.http.HttpTimeoutException) {
             return noAnswer();
+        }
+        Optional<String> otherProtocol = HttpCalls.otherProtocol(url.getScheme(), e);
+        if (otherProtocol.isPresent()) {
+            return otherProtocol.get();
         }
         if (e instanceof SSLException) {
             return "no TLS with it: " + Bounds.line(e.getMessage())

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsFiles;
 
 /**
@@ -89,7 +90,7 @@ public record MembershipSettings(
         if (!anyAddress) {
             return admin.toString();
         }
-        String known = address == null ? local.getHostAddress().replaceFirst("%.*", "") : address;
+        String known = address == null ? Addresses.host(local).replaceFirst("%.*", "") : address;
         return admin.getScheme() + "://" + (known.indexOf(':') < 0 ? known : "[" + known + "]") + ":" + admin.getPort();
     }
 

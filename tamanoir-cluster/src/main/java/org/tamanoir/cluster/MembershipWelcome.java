@@ -15,6 +15,7 @@ import org.tamanoir.cluster.lvs.Protocol;
 import org.tamanoir.deploy.PublisherKey;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.TrustPolicy;
+import org.tamanoir.routing.Addresses;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -112,7 +113,7 @@ final class MembershipWelcome {
         try {
             InetAddress address = Bounds.address(text);
             if (!address.isAnyLocalAddress() && !address.isMulticastAddress() && !address.isLoopbackAddress()) {
-                return address.getHostAddress();
+                return Addresses.host(address);
             }
         } catch (IllegalArgumentException e) {
             // The line below says it.

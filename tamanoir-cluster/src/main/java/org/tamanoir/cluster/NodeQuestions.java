@@ -8,6 +8,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -88,7 +89,7 @@ public final class NodeQuestions implements AutoCloseable {
         CompletableFuture<Answer> result = new CompletableFuture<>();
         answer.whenComplete((done, error) -> complete(bounded, done, error));
         bounded.whenComplete((done, error) ->
-                complete(result, done, error == null ? null : new NoAnswerException(reason(error, timeout))));
+                complete(result, done, error == null ? null : new NoAnswerException(reason(admin.getScheme(), error, timeout))));
         return result;
     }
 
@@ -100,10 +101,14 @@ public final class NodeQuestions implements AutoCloseable {
         }
     }
 
-    private static String reason(Throwable error, Duration timeout) {
+    private static String reason(String scheme, Throwable error, Duration timeout) {
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
         if (cause instanceof TimeoutException || cause instanceof HttpTimeoutException) {
             return "no answer within " + Bounds.text(timeout);
+        }
+        Optional<String> otherProtocol = HttpCalls.otherProtocol(scheme, cause);
+        if (otherProtocol.isPresent()) {
+            return otherProtocol.get();
         }
         String said = cause.getMessage() == null ? cause.getClass().getSimpleName() : Bounds.line(cause.getMessage());
         if (cause instanceof ConnectException) {

@@ -18,6 +18,7 @@ import org.tamanoir.cluster.config.DirectorConfig;
 import org.tamanoir.cluster.config.RegistrationPolicy;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.LvsTable;
+import org.tamanoir.routing.Addresses;
 
 /**
  * All back-ends of the cluster: those that are listed, and those that registered. Time is given by the caller.
@@ -66,8 +67,8 @@ final class Roster {
                 .forEach(service -> service.servers()
                         .values()
                         .forEach(server ->
-                                weights.merge(server.address().getHostAddress(), server.weight(), Math::max)));
-        return address -> weights.getOrDefault(address.getHostAddress(), -1);
+                                weights.merge(Addresses.host(server.address()), server.weight(), Math::max)));
+        return address -> weights.getOrDefault(Addresses.host(address), -1);
     }
 
     private void add(BackEnd backEnd, boolean listed, ToIntFunction<InetAddress> weightOf, long nowNs, Instant now) {
@@ -203,10 +204,10 @@ final class Roster {
      * is what tells them apart.
      */
     private static void requireOwn(BackEnd asked, InetAddress from, boolean isListed) throws ClusterException {
-        String at = from.getHostAddress();
+        String at = Addresses.host(from);
         if (!asked.address().equals(from)) {
             throw new ClusterException("back-end " + asked.name() + ": address "
-                    + asked.address().getHostAddress() + " is not the one that it asks from, " + at
+                    + Addresses.host(asked.address()) + " is not the one that it asks from, " + at
                     + ": a node registers itself alone; leave --cluster-address out, or list the back-end with a "
                     + "token-file of its own");
         }
@@ -219,7 +220,7 @@ final class Roster {
     }
 
     private void admit(BackEnd asked, RegistrationPolicy policy) throws ClusterException {
-        String address = asked.address().getHostAddress();
+        String address = Addresses.host(asked.address());
         if (config.isVirtual(asked.address())) {
             throw new ClusterException("back-end " + asked.name() + ": " + address
                     + " is the address of a service: register from the host's own");
@@ -252,8 +253,8 @@ final class Roster {
         BackEnd listed = member.backEnd;
         if (!listed.address().equals(asked.address())) {
             throw new ClusterException("back-end " + asked.name() + " is listed with address "
-                    + listed.address().getHostAddress() + ", and registers with "
-                    + asked.address().getHostAddress() + ": make them the same, or use another --cluster-name");
+                    + Addresses.host(listed.address()) + ", and registers with "
+                    + Addresses.host(asked.address()) + ": make them the same, or use another --cluster-name");
         }
     }
 
@@ -265,14 +266,14 @@ final class Roster {
         long silentNs = nowNs - member.registeredNs;
         if (silentNs < policy.interval().multipliedBy(SILENT_INTERVALS).toNanos()) {
             throw new ClusterException("back-end " + asked.name() + " registers from "
-                    + member.backEnd.address().getHostAddress() + " too: use another --cluster-name at "
-                    + asked.address().getHostAddress());
+                    + Addresses.host(member.backEnd.address()) + " too: use another --cluster-name at "
+                    + Addresses.host(asked.address()));
         }
         if (!member.health.isGone()) {
             throw new ClusterException("back-end " + asked.name() + " is at "
-                    + member.backEnd.address().getHostAddress() + " and "
+                    + Addresses.host(member.backEnd.address()) + " and "
                     + member.health.state().label() + ": use another --cluster-name at "
-                    + asked.address().getHostAddress() + ", or let that one leave first");
+                    + Addresses.host(asked.address()) + ", or let that one leave first");
         }
         Member fresh =
                 new Member(asked, false, Health.joining(config.health()), new Capacity(config.weights(), 0), nowNs);
@@ -335,7 +336,7 @@ final class Roster {
                 .map(member -> member.backEnd)
                 .map(backEnd -> new DirectorState.Known(
                         backEnd.name(),
-                        backEnd.address().getHostAddress(),
+                        Addresses.host(backEnd.address()),
                         backEnd.admin().toString(),
                         backEnd.weight()))
                 .toList();

@@ -20,6 +20,7 @@ import org.tamanoir.cluster.lvs.Protocol;
 import org.tamanoir.cluster.lvs.RealServer;
 import org.tamanoir.cluster.lvs.VirtualAddress;
 import org.tamanoir.cluster.lvs.VirtualService;
+import org.tamanoir.routing.Addresses;
 
 /** What a director tells of itself. Pure; the caller holds what guards the {@link Roster}. */
 final class StatusView {
@@ -61,7 +62,7 @@ final class StatusView {
     private static DirectorStatus.Server server(
             VirtualAddress at, RealServer server, Roster roster, LvsCounters counters) {
         Member member = roster.holder(server.address());
-        String name = member == null ? server.address().getHostAddress() : member.backEnd.name();
+        String name = member == null ? Addresses.host(server.address()) : member.backEnd.name();
         return new DirectorStatus.Server(name, server.endpoint(), server.weight(), counters.of(at, server));
     }
 
@@ -83,7 +84,7 @@ final class StatusView {
         }
         return new DirectorStatus.Member(
                 backEnd.name(),
-                backEnd.address().getHostAddress(),
+                Addresses.host(backEnd.address()),
                 backEnd.admin().toString(),
                 member.health.state().label(),
                 reason(config, member),
@@ -125,7 +126,7 @@ final class StatusView {
         List<Welcome.Served> services = config.services().stream()
                 .map(service -> new Welcome.Served(
                         service.name(),
-                        service.address().getHostAddress(),
+                        Addresses.host(service.address()),
                         service.port(),
                         service.backEndPort(),
                         service.protocols().stream()

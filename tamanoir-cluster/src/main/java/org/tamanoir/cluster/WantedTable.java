@@ -12,6 +12,7 @@ import org.tamanoir.cluster.lvs.Protocol;
 import org.tamanoir.cluster.lvs.RealServer;
 import org.tamanoir.cluster.lvs.VirtualAddress;
 import org.tamanoir.cluster.lvs.VirtualService;
+import org.tamanoir.routing.Addresses;
 
 /** What the kernel's table has to be: each service of the cluster with the back-ends that have a place in it. Pure. */
 final class WantedTable {
@@ -69,8 +70,8 @@ final class WantedTable {
         if (same || service.forwarding() == Forwarding.TUNNEL) {
             return null;
         }
-        return "service " + service.name() + " at " + service.address().getHostAddress() + " leaves it out: "
-                + address.getHostAddress() + " is of the other family, which forwarding "
+        return "service " + service.name() + " at " + Addresses.host(service.address()) + " leaves it out: "
+                + Addresses.host(address) + " is of the other family, which forwarding "
                 + service.forwarding().label() + " cannot reach; use forwarding tunnel, or an address of its family";
     }
 }

@@ -12,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.routing.Addresses;
 
 /**
  * Tells an operator of packets that were refused: of each reason one line a second at most, with how many there were
@@ -76,7 +77,7 @@ final class Refusals {
     }
 
     private static String text(@Nullable InetAddress address) {
-        return address == null ? "no address" : address.getHostAddress();
+        return address == null ? "no address" : Addresses.host(address);
     }
 
     private static String key(Packet packet) {

@@ -21,6 +21,7 @@ import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.auth.AuthKey;
 import org.tamanoir.auth.AuthRules;
 import org.tamanoir.auth.Authentication;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsFiles;
@@ -201,7 +202,7 @@ public final class AnepReceiver implements AutoCloseable {
                     // The free port of one transport may be taken on the other: try another one.
                     if (settings.address.getPort() != 0 || attempt == FREE_PORT_ATTEMPTS) {
                         throw new IOException(
-                                "cannot listen on " + Addresses.text(settings.address) + ": " + e.getMessage(), e);
+                                "cannot listen on " + Addresses.text(settings.address) + ": " + Causes.text(e), e);
                     }
                 }
             }

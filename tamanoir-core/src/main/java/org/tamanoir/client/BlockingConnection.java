@@ -14,6 +14,7 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsSession;
@@ -144,7 +145,7 @@ final class BlockingConnection implements AutoCloseable {
                     e);
         } catch (IOException e) {
             channel.close();
-            throw new IOException("cannot connect to " + Addresses.text(node) + ": " + e.getMessage(), e);
+            throw new IOException("cannot connect to " + Addresses.text(node) + ": " + Causes.text(e), e);
         }
         return channel;
     }
@@ -168,7 +169,7 @@ final class BlockingConnection implements AutoCloseable {
                     connectTimeout));
         } catch (IOException e) {
             channel.close();
-            throw new IOException("cannot connect to " + Addresses.text(node) + " by QUIC: " + e.getMessage(), e);
+            throw new IOException("cannot connect to " + Addresses.text(node) + " by QUIC: " + Causes.text(e), e);
         }
         return new BlockingConnection(channel, stallTimeout, null, null, node);
     }
@@ -250,7 +251,7 @@ final class BlockingConnection implements AutoCloseable {
         } catch (AsynchronousCloseException e) {
             throw e;
         } catch (IOException e) {
-            throw new IOException("connection to " + Addresses.text(peer) + " broke: " + e.getMessage(), e);
+            throw new IOException("connection to " + Addresses.text(peer) + " broke: " + Causes.text(e), e);
         }
     }
 
@@ -275,7 +276,7 @@ final class BlockingConnection implements AutoCloseable {
         } catch (AsynchronousCloseException e) {
             throw e;
         } catch (IOException e) {
-            throw new IOException("connection to " + Addresses.text(peer) + " broke: " + e.getMessage(), e);
+            throw new IOException("connection to " + Addresses.text(peer) + " broke: " + Causes.text(e), e);
         }
     }
 

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ParseFault;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.routing.Addresses;
 
 /**
@@ -47,7 +48,7 @@ final class TcpReception implements Runnable, Peer {
             fault = receive();
         } catch (IOException | RuntimeException e) {
             if (!closing) {
-                fault = e.getMessage() == null ? e.toString() : e.getMessage();
+                fault = Causes.text(e);
             }
         } finally {
             connection.close();

@@ -7,6 +7,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ParseFault;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.transport.UdpBatch;
 import org.tamanoir.transport.UdpSender;
@@ -55,7 +56,7 @@ final class UdpReception implements Runnable, Peer {
                 }
             }
         } catch (IOException e) {
-            fault = e.getMessage() == null ? e.toString() : e.getMessage();
+            fault = Causes.text(e);
         } finally {
             socket.close();
             handler.closed(fault);

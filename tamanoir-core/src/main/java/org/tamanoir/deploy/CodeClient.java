@@ -6,6 +6,7 @@ import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -82,7 +83,7 @@ final class CodeClient implements AutoCloseable {
             throws SourceException, LocalException, InterruptedException {
         HttpRequest request =
                 HttpRequest.newBuilder(uri).setHeader("User-Agent", "tamanoir").build();
-        Exchange<T> exchange = new Exchange<>(wanted);
+        Exchange<T> exchange = new Exchange<>(uri.getScheme(), wanted);
         Future<HttpResponse<T>> call;
         try {
             call = calls.send(request, exchange, () -> {});
@@ -122,12 +123,17 @@ final class CodeClient implements AutoCloseable {
             } catch (TimeoutException e) {
                 continue;
             } catch (ExecutionException e) {
-                throw failure(e.getCause());
+                throw failure(exchange.scheme, e.getCause());
             }
         }
     }
 
-    private SourceException failure(@Nullable Throwable cause) throws LocalException, BoundedBody.TooLongException {
+    private SourceException failure(String scheme, @Nullable Throwable cause)
+            throws LocalException, BoundedBody.TooLongException {
+        Optional<String> otherProtocol = cause == null ? Optional.empty() : HttpCalls.otherProtocol(scheme, cause);
+        if (otherProtocol.isPresent()) {
+            return new SourceException("gave nothing: " + otherProtocol.get());
+        }
         for (Throwable at = cause; at != null; at = at.getCause()) {
             if (at instanceof BoundedBody.SinkException local) {
                 throw new LocalException(local.reason());
@@ -176,11 +182,15 @@ final class CodeClient implements AutoCloseable {
 
     /** What has come of one call: the client's threads write, the caller reads. */
     private static final class Exchange<T> implements HttpResponse.BodyHandler<T> {
+        /** In which the other side is spoken to. */
+        private final String scheme;
+
         private final BoundedBody<T> wanted;
         private volatile @Nullable BoundedBody<T> body;
         private volatile int status;
 
-        Exchange(BoundedBody<T> wanted) {
+        Exchange(String scheme, BoundedBody<T> wanted) {
+            this.scheme = scheme;
             this.wanted = wanted;
         }
 

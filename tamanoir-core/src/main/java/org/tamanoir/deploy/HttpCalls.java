@@ -3,6 +3,7 @@ package org.tamanoir.deploy;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.SynchronousQueue;
@@ -56,6 +57,28 @@ public final class HttpCalls implements AutoCloseable {
         HttpClient.Builder client =
                 HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).followRedirects(HttpClient.Redirect.NEVER);
         return tls == null ? client : client.sslContext(tls);
+    }
+
+    /**
+     * Returns what is wrong where the other side speaks another protocol than it was spoken to in, with the remedy;
+     * empty where it is something else. The JDK's client tells of bytes that its parser did not get.
+     *
+     * @param scheme {@code http} or {@code https}, in which it was spoken to
+     */
+    public static Optional<String> otherProtocol(String scheme, Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            String said = String.valueOf(at.getMessage());
+            if (scheme.equals("https")) {
+                if (said.contains("unrecognized SSL message") || said.contains("plaintext connection")) {
+                    return Optional.of("it speaks no TLS: say http, or ask its TLS port");
+                }
+            } else if (said.contains("parser received no bytes")) {
+                return Optional.of("it ended the connection without an answer: where it speaks TLS say https");
+            } else if (said.contains("status line")) {
+                return Optional.of("what it answers is no HTTP: where it speaks TLS say https, else ask another port");
+            }
+        }
+        return Optional.empty();
     }
 
     /**

@@ -11,6 +11,8 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.anep.ParseFault;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.platform.Causes;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.traffic.Traffic;
 import org.tamanoir.transport.Buffer;
@@ -82,7 +84,7 @@ final class QueuedEgress implements Egress.Datagrams, Connections.Way {
         } catch (RuntimeException e) {
             if (!refusalTold) {
                 refusalTold = true;
-                LOG.warn("UDP: next hop {} not reached: {}; tried again every {} ms", address, e, RETRY.toMillis());
+                LOG.warn("UDP: next hop {} not reached: {}; tried again every {} ms", Addresses.text(address), Causes.text(e), RETRY.toMillis());
             }
             return null;
         }
@@ -262,7 +264,7 @@ final class QueuedEgress implements Egress.Datagrams, Connections.Way {
         boolean wasConnected = from != null && from.isConnected();
         if (from != null && from.isRefused() && !wasConnected && !refusalTold) {
             refusalTold = true; // Once: it is tried again and again.
-            LOG.warn("UDP: next hop {} not reached: {}", address, from.failure());
+            LOG.warn("UDP: next hop {} not reached: {}", Addresses.text(address), from.failure());
         }
         drop(wasConnected ? DropReason.NEXT_HOP_LOST : DropReason.NEXT_HOP_UNREACHABLE);
         connection = null;

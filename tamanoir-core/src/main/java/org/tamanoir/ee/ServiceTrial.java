@@ -83,6 +83,11 @@ final class ServiceTrial implements ServiceHost {
     }
 
     @Override
+    public Counter counter(String name, Counter.Kind kind) {
+        return new Counter(name, kind);
+    }
+
+    @Override
     public boolean emit(Packet packet, @Nullable InetSocketAddress destination) {
         return true;
     }

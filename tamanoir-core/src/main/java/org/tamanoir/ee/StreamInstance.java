@@ -11,6 +11,7 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.offload.UpcallPath;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.sched.LinkPort;
 import org.tamanoir.sched.QosSnapshot;
 import org.tamanoir.sched.TurnGate;
@@ -331,7 +332,7 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
     /** Ends the stream that has lost a next hop; where next hops are by themselves, that one alone. */
     void lost(TcpEgress way, DropReason reason, String why) {
         if (patience == null) {
-            abort(reason, "its next hop " + way.connection().remoteAddress() + " " + why);
+            abort(reason, "its next hop " + Addresses.text(way.connection().remoteAddress()) + " " + why);
         } else {
             letGo(way, reason, why);
         }
@@ -339,7 +340,7 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
 
     private void letGo(TcpEgress way, DropReason reason, String why) {
         InetSocketAddress address = way.connection().remoteAddress();
-        LOG.info("{}: next hop {} is let go: {} ({})", thread.name(), address, why, reason);
+        LOG.info("{}: next hop {} is let go: {} ({})", thread.name(), Addresses.text(address), why, reason);
         way.reset(reason);
         connector.rest(address);
     }

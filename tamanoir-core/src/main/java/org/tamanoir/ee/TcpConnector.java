@@ -8,6 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.transport.StreamCodec;
 import org.tamanoir.transport.TcpConnection;
@@ -117,7 +118,8 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
                     begin();
                 } else {
                     // What is let rest is tried once: nobody waits for a next hop that refuses.
-                    failed(String.valueOf(made.failure()), made.isRefused() || longestRest != null);
+                    String why = made.failure() == null ? "no answer in time" : made.failure();
+                    failed(why, made.isRefused() || longestRest != null);
                 }
             }
             return null;
@@ -138,7 +140,7 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
 
         private void failed(String failure, boolean isFinal) {
             if (isFinal || nowNs() - deadlineNs >= 0) {
-                LOG.info("{}: next hop {} not reached: {}", instance.thread.name(), address, failure);
+                LOG.info("{}: next hop {} not reached: {}", instance.thread.name(), Addresses.text(address), failure);
                 attempt = null;
                 rest(address);
             } else {

@@ -16,6 +16,7 @@ import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.catalog.Transit;
 import org.tamanoir.platform.ThreadKind;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.supervision.InstanceFactory;
@@ -109,7 +110,7 @@ final class TcpStreams implements TcpStream.Node {
     boolean admit(InetSocketAddress peer) {
         StreamRefusal refusal = places.take(peer.getAddress());
         if (refusal != null) {
-            LOG.info("TCP {}: refused: {} ({})", peer, refusal.text(), refusal);
+            LOG.info("TCP {}: refused: {} ({})", Addresses.text(peer), refusal.text(), refusal);
         }
         return refusal == null;
     }

@@ -84,7 +84,7 @@ final class TraceEntry {
                 return socket;
             }
         }
-        throw new IllegalArgumentException("source " + source.getAddress().getHostAddress()
+        throw new IllegalArgumentException("source " + Addresses.host(source.getAddress())
                 + ": the node receives no UDP packets by this family of" + " addresses, only at "
                 + PacketTrace.at(sockets.get(0).localAddress()));
     }

@@ -255,9 +255,9 @@ final class TraceWatch implements PacketPath.Watch {
         Route route = context.forwarder().deciding(Addresses.high(destination), Addresses.low(destination));
         String changed = context.forwarder().generation() == generation ? "" : " (routes have changed since)";
         return (route == null
-                        ? "no route holds " + destination.getHostAddress()
+                        ? "no route holds " + Addresses.host(destination)
                         : route.prefix() + (route.isFed() ? " of the feed" : " of the operator") + " decides about "
-                                + destination.getHostAddress())
+                                + Addresses.host(destination))
                 + changed;
     }
 

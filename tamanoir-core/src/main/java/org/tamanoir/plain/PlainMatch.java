@@ -95,13 +95,12 @@ public record PlainMatch(
             return "protocol " + flow.protocol().word() + " is not " + protocol.word();
         }
         if (source != null && !source.contains(flow.sourceHigh(), flow.sourceLow())) {
-            return "source " + Addresses.of(flow.sourceHigh(), flow.sourceLow()).getHostAddress() + " is not in "
+            return "source " + Addresses.host(Addresses.of(flow.sourceHigh(), flow.sourceLow())) + " is not in "
                     + source;
         }
         if (destination != null && !destination.contains(flow.destinationHigh(), flow.destinationLow())) {
             return "destination "
-                    + Addresses.of(flow.destinationHigh(), flow.destinationLow())
-                            .getHostAddress()
+                    + Addresses.host(Addresses.of(flow.destinationHigh(), flow.destinationLow()))
                     + " is not in " + destination;
         }
         IcmpType type = flow.type();

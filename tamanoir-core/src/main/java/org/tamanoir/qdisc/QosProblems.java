@@ -89,7 +89,7 @@ final class QosProblems {
             }
         }
         require(
-                names.contains(config.defaultClass()),
+                classes.isEmpty() || names.contains(config.defaultClass()),
                 "default-class '" + config.defaultClass() + "': there is no class of this name" + known());
     }
 

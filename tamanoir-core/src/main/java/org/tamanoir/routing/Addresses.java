@@ -72,10 +72,18 @@ public final class Addresses {
         }
     }
 
+    /** Returns {@code 127.0.0.1} or {@code ::1}, as RFC 5952 writes it, with its zone where it has one. */
+    public static String host(InetAddress address) {
+        String prefix = Prefix.of(address).toString();
+        String full = address.getHostAddress();
+        int zone = full.indexOf('%');
+        return prefix.substring(0, prefix.indexOf('/')) + (zone < 0 ? "" : full.substring(zone));
+    }
+
     /** Returns {@code 127.0.0.1:3322} or {@code [::1]:3322}; a name that was not resolved stands as it is. */
     public static String text(InetSocketAddress address) {
         InetAddress ip = address.getAddress();
-        String host = ip == null ? address.getHostString() : ip.getHostAddress();
+        String host = ip == null ? address.getHostString() : host(ip);
         return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.getPort();
     }
 }

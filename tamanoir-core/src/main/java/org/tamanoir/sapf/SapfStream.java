@@ -310,7 +310,7 @@ final class SapfStream implements StreamCodec {
         if (neighbour != null && isNoAnswer && neighbour.leaveAnep(sapf.nowNs() + Sapf.STREAM_REST.toNanos())) {
             LOG.warn(
                     "SAPF: {} did not answer over TCP: {}; it gets ANEP for {} s",
-                    peer,
+                    Addresses.text(peer),
                     why,
                     Sapf.STREAM_REST.toSeconds());
         }

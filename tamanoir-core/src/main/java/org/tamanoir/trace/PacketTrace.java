@@ -12,6 +12,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
+import org.tamanoir.routing.Addresses;
 
 /**
  * Takes down the way of one packet, which the threads that have the packet tell it. What comes after its end, and steps
@@ -146,8 +147,7 @@ public final class PacketTrace {
 
     /** Returns an address as {@code 10.0.0.1:3322} or {@code [::1]:3322}. */
     public static String at(InetSocketAddress address) {
-        String host = address.getAddress().getHostAddress();
-        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.getPort();
+        return Addresses.text(address);
     }
 
     /** Returns a time as {@code 12.345 ms}. */

@@ -249,9 +249,14 @@ public final class Traffic {
             }
         }
 
-        /** For a whole node: what was handed and not yet taken lies in queues. */
+        /**
+         * For a whole node: what was handed and not yet taken lies in queues. Threads are read one after another, so a
+         * packet may be seen where it was taken, and not yet where it came in and was handed on: it came in.
+         */
         public TrafficSnapshot ofNode() {
-            return snapshot(in, held + handed - taken);
+            long waiting = held + handed - taken;
+            long unseen = Math.max(0, -waiting);
+            return snapshot(in + unseen, waiting + unseen);
         }
 
         /** For one instance: what it handed on is not its own. */

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.PlainGenerations;
+import org.tamanoir.routing.Addresses;
 
 /**
  * UDP by recvmmsg with UDP_GRO and sendmmsg with UDP_SEGMENT. An IPv6 socket takes IPv6 alone.
@@ -292,7 +293,7 @@ final class NativeUdpSocket implements UdpSocket {
             int level = isV6 ? LibC.IPPROTO_IPV6 : LibC.IPPROTO_IP;
             long address = MessageArray.addressOf(request);
             if (LibC.setsockopt(fd.number(), level, LibC.MCAST_JOIN_GROUP, address, request.capacity()) != 0) {
-                throw new IOException("UDP " + UdpAddress.text(local) + " cannot join " + group.getHostAddress() + ": "
+                throw new IOException("UDP " + UdpAddress.text(local) + " cannot join " + Addresses.host(group) + ": "
                         + LibC.strerror(Native.getLastError()));
             }
         } finally {

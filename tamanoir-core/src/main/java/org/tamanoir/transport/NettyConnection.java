@@ -21,6 +21,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.tls.TlsSession;
 
 /** A {@link TcpConnection} of Netty's. */
@@ -122,7 +123,7 @@ final class NettyConnection implements TcpConnection {
             Duration handshakeTimeout) {
         registered.addListener(r -> channel.connect(address, from).addListener(f -> {
             if (!f.isSuccess()) {
-                fail(f.cause().getMessage());
+                fail(Causes.text(f.cause()));
             } else if (isEstablished()) {
                 connected = true;
             } else {
@@ -142,12 +143,12 @@ final class NettyConnection implements TcpConnection {
                                 connect(registered, inside, null, timeout);
                             } else {
                                 refused = failed instanceof SSLException;
-                                fail(failed.getMessage());
+                                fail(Causes.text(failed));
                                 listener.run();
                             }
                         }));
             } else {
-                fail(bound.cause().getMessage());
+                fail(Causes.text(bound.cause()));
                 listener.run();
             }
         }));
@@ -563,7 +564,7 @@ final class NettyConnection implements TcpConnection {
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
             starved |= cause instanceof NoMemoryException;
-            lose(cause.getMessage());
+            lose(Causes.text(cause));
             context.close();
             listener.run();
         }

@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsContext;
 
 /** A {@link TcpListener} of Netty's. */
@@ -123,9 +125,8 @@ final class NettyListener implements TcpListener {
         Throwable cause = adopted < 0 ? channel.bind(address).cause() : null;
         if (cause != null || channel.localAddress() == null) {
             channel.close();
-            throw new IOException("cannot listen on TCP " + address.getHostString() + ":" + address.getPort() + ": "
-                    + (cause == null ? "not bound" : cause.getMessage())
-                    + "; is the port taken? choose another, or 0 for a free one");
+            throw new IOException(BindFailure.line(
+                    "cannot listen on TCP", address, cause == null ? "not bound" : Causes.text(cause)));
         }
         if (channel instanceof EpollServerSocketChannel open) {
             loop.shared().opened(use, address, open.fd().intValue());
@@ -145,7 +146,7 @@ final class NettyListener implements TcpListener {
 
     @Override
     public String acceptInTransit() {
-        String address = localAddress().getHostString() + ":" + localAddress().getPort();
+        String address = Addresses.text(localAddress());
         if (!(channel instanceof EpollServerSocketChannel)) {
             return "TCP " + address + ": java.nio cannot accept connections in transit; use the native transport";
         }

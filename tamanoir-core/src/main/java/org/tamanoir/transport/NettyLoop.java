@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.tls.TlsSession;
 
@@ -165,7 +166,7 @@ final class NettyLoop implements IoLoop {
             return channel;
         } catch (ChannelException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
-            throw new UncheckedIOException("no socket: " + cause.getMessage(), new IOException(cause));
+            throw new UncheckedIOException("no socket: " + Causes.text(cause), new IOException(cause));
         }
     }
 

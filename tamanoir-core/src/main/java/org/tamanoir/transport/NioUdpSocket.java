@@ -19,6 +19,8 @@ import java.nio.channels.Selector;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
+import org.tamanoir.routing.Addresses;
 
 /**
  * UDP by {@link DatagramChannel}, one system call a datagram. The channel allocates an address whenever the sender
@@ -57,7 +59,7 @@ final class NioUdpSocket implements UdpSocket {
             if (channel != null) {
                 channel.close();
             }
-            throw UdpSockets.bindFailure(wanted, String.valueOf(e.getMessage()));
+            throw UdpSockets.bindFailure(wanted, Causes.text(e));
         }
     }
 
@@ -69,7 +71,7 @@ final class NioUdpSocket implements UdpSocket {
             return socket;
         } catch (IOException | RuntimeException e) {
             socket.close();
-            throw UdpSockets.connectFailure(to, String.valueOf(e.getMessage()));
+            throw UdpSockets.connectFailure(to, Causes.text(e));
         }
     }
 
@@ -133,7 +135,7 @@ final class NioUdpSocket implements UdpSocket {
             channel.join(group, own);
         } catch (IOException | RuntimeException e) {
             throw new IOException(
-                    "UDP " + UdpAddress.text(local) + " cannot join " + group.getHostAddress() + ": " + e.getMessage(),
+                    "UDP " + UdpAddress.text(local) + " cannot join " + Addresses.host(group) + ": " + e.getMessage(),
                     e);
         }
     }

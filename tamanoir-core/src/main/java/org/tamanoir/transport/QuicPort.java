@@ -48,6 +48,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.tls.TlsSession;
@@ -238,8 +239,8 @@ public final class QuicPort implements AutoCloseable {
                     bound.complete((InetSocketAddress) socket.localAddress());
                 } else {
                     socket.close();
-                    bound.completeExceptionally(new IOException("cannot listen on QUIC (UDP) " + name + ": "
-                            + done.cause().getMessage() + "; is the port taken? choose another, or 0 for a free one"));
+                    bound.completeExceptionally(new IOException(BindFailure.line(
+                            "cannot listen on QUIC (UDP)", address, Causes.text(done.cause()))));
                 }
             });
         });
@@ -437,7 +438,7 @@ public final class QuicPort implements AutoCloseable {
                 socket.bind(new InetSocketAddress(isIpv6 ? "::" : "0.0.0.0", 0)).cause();
         if (cause != null) {
             socket.close();
-            throw new IOException("no socket for QUIC: " + cause.getMessage(), cause);
+            throw new IOException("no socket for QUIC: " + Causes.text(cause), cause);
         }
         clients.put(isIpv6, socket);
         return socket;
@@ -468,7 +469,7 @@ public final class QuicPort implements AutoCloseable {
         Throwable cause = made.bind(QuicLibrary.anyInside()).cause();
         if (cause != null) {
             made.close();
-            throw new IOException("no socket inside the process for QUIC: " + cause.getMessage(), cause);
+            throw new IOException("no socket inside the process for QUIC: " + Causes.text(cause), cause);
         }
         door = made;
         return made;

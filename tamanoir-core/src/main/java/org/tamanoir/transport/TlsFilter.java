@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.tls.TlsSession;
 
 /** The TLS between a {@link TcpConnection} and its socket; small pieces are collected into records until the flush. */
@@ -60,7 +61,7 @@ final class TlsFilter extends ByteFilter {
 
     @Override
     String explain(IOException cause, boolean connected) {
-        String why = cause instanceof SSLException refused ? TlsSession.explain(refused) : cause.getMessage();
+        String why = cause instanceof SSLException refused ? TlsSession.explain(refused) : Causes.text(cause);
         return (connected ? "TLS: " : "TLS handshake: ") + why;
     }
 

@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
+import org.tamanoir.routing.Addresses;
 
 /** Addresses as two longs, the way {@link UdpBatch} and {@link UdpSender} carry them. */
 final class UdpAddress {
@@ -79,12 +80,7 @@ final class UdpAddress {
     }
 
     static String text(InetSocketAddress address) {
-        InetAddress ip = address.getAddress();
-        if (ip == null) {
-            return address.getHostString() + ":" + address.getPort();
-        }
-        String host = ip.getHostAddress();
-        return (ip instanceof Inet6Address ? "[" + host + "]" : host) + ":" + address.getPort();
+        return Addresses.text(address);
     }
 
     /** Returns why a datagram can never leave a socket of this family; empty when it can. */

@@ -11,6 +11,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.platform.Causes;
+import org.tamanoir.routing.Addresses;
 
 /**
  * The UDP sockets of a node: those that it receives on, and those of its own for where these cannot send.
@@ -82,7 +84,7 @@ public final class UdpEgressSockets {
                 known = transport.bind(new InetSocketAddress(InetAddress.getByAddress(any), 0));
                 sending.put(address.getClass(), known);
             } catch (IOException e) {
-                LOG.warn("no UDP socket towards {}: {}", address, e.getMessage());
+                LOG.warn("no UDP socket towards {}: {}", Addresses.host(address), Causes.text(e));
             }
         }
         return known;

@@ -98,6 +98,6 @@ public final class UdpSockets {
     }
 
     static IOException bindFailure(InetSocketAddress local, String reason) {
-        return new IOException("cannot bind UDP " + UdpAddress.text(local) + ": " + reason);
+        return new IOException(BindFailure.line("cannot bind UDP", local, reason));
     }
 }

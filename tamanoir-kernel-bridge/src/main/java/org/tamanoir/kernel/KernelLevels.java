@@ -21,6 +21,7 @@ import org.tamanoir.nodeos.LevelStatus;
 import org.tamanoir.nodeos.NodeOs;
 import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
+import org.tamanoir.routing.Addresses;
 
 /**
  * The levels of this host for one node: puts the way up, the drivers and the policies together.
@@ -133,7 +134,7 @@ final class KernelLevels implements NodeOs {
 
     private static String addresses(List<InetSocketAddress> udp, List<InetSocketAddress> tcp) {
         return java.util.stream.Stream.concat(udp.stream(), tcp.stream())
-                .map(socket -> socket.getAddress().getHostAddress() + ":" + socket.getPort())
+                .map(Addresses::text)
                 .distinct()
                 .collect(Collectors.joining(", "));
     }

@@ -19,6 +19,7 @@ import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.nodeos.Share;
+import org.tamanoir.routing.Addresses;
 
 /**
  * All policies of a node at work, and the slots that they have.
@@ -487,7 +488,7 @@ final class Policies {
                 && policy.fate() instanceof Fate.On
                 && !policy.share().equals(Share.ALL)
                 && (locals.contains(destination) || destination.isLoopbackAddress())) {
-            throw new LevelException("flow to " + destination.getHostAddress()
+            throw new LevelException("flow to " + Addresses.host(destination)
                     + ", this host: its packets go no further; send them to another address (fate To), or drop them");
         }
     }

@@ -13,6 +13,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -34,6 +35,8 @@ import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.gateway.Gateway;
 import org.tamanoir.gateway.Octets;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.node.admin.AdminSettings;
 import org.tamanoir.node.admin.TestAdmin;
 import org.tamanoir.node.cli.ExitCode;
@@ -296,7 +299,7 @@ class CtlCommandTest {
                         "::/0=[::1]:1",
                         "10.0.3.0/24=destination"))
                 .contains("route set: 10.0.2.0/24  127.0.0.1:3333  udp  host")
-                .contains("route set: ::/0  [0:0:0:0:0:0:0:1]:1  same  active")
+                .contains("route set: ::/0  [::1]:1  same  active")
                 .contains("route set: 10.0.3.0/24  destination  same  host");
         assertThat(ctl("routes", "list").lines()).hasSize(4);
         assertThat(ctl("routes", "remove", "10.0.2.0/24")).startsWith("route removed: 10.0.2.0/24");
@@ -442,6 +445,36 @@ class CtlCommandTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "http, '', where it speaks TLS say https",
+        "http, '\u0015\u0003\u0003\u0000\u0002\u0002\u0032', where it speaks TLS say https",
+        "http, 'SSH-2.0-OpenSSH_9.2\r\n', what it answers is no HTTP",
+        "https, 'HTTP/1.1 400 Bad Request\r\n\r\n', it speaks no TLS: say http",
+        "https, 'SSH-2.0-OpenSSH_9.2\r\n', it speaks no TLS: say http"
+    })
+    void aPortOfAnotherProtocolIsToldInWords(String scheme, String answer, String said) throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            CompletableFuture<Integer> asking = Waiting.async(
+                    () -> run("ctl", "status", "--admin", scheme + "://127.0.0.1:" + server.getLocalPort()));
+            while (!asking.isDone()) { // The JDK's client asks a second time where there was no answer.
+                server.setSoTimeout(50);
+                try (Socket socket = server.accept()) {
+                    socket.getInputStream().read();
+                    socket.getOutputStream().write(answer.getBytes(StandardCharsets.ISO_8859_1));
+                    socket.shutdownOutput();
+                    socket.setSoTimeout(50); // Until the client has read it: to close at once could take it away.
+                    socket.getInputStream().readAllBytes();
+                } catch (IOException e) {
+                    // Nobody has come yet, or the client has gone.
+                }
+            }
+            assertThat(asking.get()).isEqualTo(ExitCode.USAGE);
+        }
+        assertThat(err.toString().lines()).hasSize(1);
+        assertThat(err.toString()).contains(said).doesNotContain("parser", "status line", "SSL message");
+    }
+
     @Test
     void aNodeWithTlsIsReachedWithTheCertificateOfItsAuthority() throws Exception {
         TestAuthority authority = new TestAuthority(folder, "authority");
@@ -459,6 +492,7 @@ class CtlCommandTest {
             assertThat(run("ctl", "status", "--admin", "https://" + address)).isEqualTo(ExitCode.USAGE);
             assertThat(err.toString()).contains("no TLS with https://" + address, "--ca");
             assertThat(run("ctl", "status", "--admin", "http://" + address)).isEqualTo(ExitCode.USAGE);
+            assertThat(err.toString()).contains("where it speaks TLS say https").doesNotContain("parser", "bytes");
             assertThat(run("ctl", "status", "--admin", address, "--ca", folder + "/none.pem"))
                     .isEqualTo(ExitCode.USAGE);
             assertThat(err.toString()).contains("none.pem").doesNotContain("\tat ");

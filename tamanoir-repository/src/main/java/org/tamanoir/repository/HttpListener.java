@@ -30,8 +30,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.platform.Causes;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.PeerNetwork;
 import org.tamanoir.tls.TlsFiles;
+import org.tamanoir.transport.BindFailure;
 import org.tamanoir.transport.ListeningSockets;
 
 /**
@@ -191,10 +194,7 @@ public final class HttpListener implements AutoCloseable {
         } catch (ExecutionException | TimeoutException e) {
             vertx.close();
             Throwable cause = e.getCause() == null ? e : e.getCause();
-            throw new IOException(
-                    what + ": cannot listen on " + address.getHostString() + ":" + address.getPort() + ": "
-                            + cause.getMessage() + "; is the port taken? choose another, or 0 for a free one",
-                    e);
+            throw new IOException(BindFailure.line(what + ": cannot listen on", address, Causes.text(cause)), e);
         } catch (InterruptedException e) {
             vertx.close();
             Thread.currentThread().interrupt();
@@ -306,7 +306,7 @@ public final class HttpListener implements AutoCloseable {
         try {
             vertx.runOnContext(loop -> task.run());
         } catch (RejectedExecutionException e) {
-            LOG.debug("HTTP server on {}: has ended", address);
+            LOG.debug("HTTP server on {}: has ended", Addresses.text(address));
         }
     }
 
@@ -316,7 +316,7 @@ public final class HttpListener implements AutoCloseable {
         try {
             vertx.close().toCompletionStage().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException | TimeoutException e) {
-            LOG.warn("HTTP server on {}: does not end: {}", address, e.toString());
+            LOG.warn("HTTP server on {}: does not end: {}", Addresses.text(address), Causes.text(e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

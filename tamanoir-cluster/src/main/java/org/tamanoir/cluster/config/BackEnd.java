@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.lvs.RealServer;
+import org.tamanoir.routing.Addresses;
 
 /**
  * A node that serves the cluster, as the configuration lists it or as it registered.
@@ -22,7 +23,7 @@ public record BackEnd(
     public BackEnd {
         Bounds.name("back-end", name);
         if (address.isAnyLocalAddress() || address.isMulticastAddress()) {
-            throw new IllegalArgumentException("back-end " + name + ": " + address.getHostAddress()
+            throw new IllegalArgumentException("back-end " + name + ": " + Addresses.host(address)
                     + " cannot be its address: one of a host is wanted");
         }
         Bounds.admin(admin);

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.routing.Addresses;
 
 /**
  * How two directors share the virtual addresses, by keepalived (VRRP, RFC 5798; version 2, RFC 3768, with a password).
@@ -61,16 +62,16 @@ public record Vrrp(
             checkHost("peer", each);
             check(
                     each instanceof Inet6Address == source instanceof Inet6Address,
-                    "peer " + each.getHostAddress() + " must be of the same IP version as source "
-                            + source.getHostAddress());
-            check(!each.equals(source), "peer " + each.getHostAddress() + " is this director's own source address");
+                    "peer " + Addresses.host(each) + " must be of the same IP version as source "
+                            + Addresses.host(source));
+            check(!each.equals(source), "peer " + Addresses.host(each) + " is this director's own source address");
         }
     }
 
     private static void checkHost(String what, InetAddress address) {
         check(
                 !address.isAnyLocalAddress() && !address.isMulticastAddress() && !address.isLoopbackAddress(),
-                what + " " + address.getHostAddress() + " must be the address of a host");
+                what + " " + Addresses.host(address) + " must be the address of a host");
     }
 
     private static void check(boolean isRight, String message) {

@@ -2,6 +2,7 @@ package org.tamanoir.cluster.element;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import org.tamanoir.routing.Addresses;
 
 /**
  * A unit as a distributor sees it.
@@ -22,7 +23,7 @@ public record Unit(int path, InetSocketAddress address, int weight) {
         }
         if (address.isUnresolved() || address.getPort() == 0) {
             throw new IllegalArgumentException(
-                    "unit " + path + ": " + address + " must be a known host with a port from 1 on");
+                    "unit " + path + ": " + Addresses.text(address) + " must be a known host with a port from 1 on");
         }
     }
 

@@ -3,6 +3,7 @@ package org.tamanoir.cluster.lvs;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.Comparator;
+import org.tamanoir.routing.Addresses;
 
 /**
  * What LVS takes packets for: the key of a virtual service.
@@ -16,7 +17,7 @@ public record VirtualAddress(Protocol protocol, InetAddress address, int port) i
     public VirtualAddress {
         if (address.isAnyLocalAddress() || address.isMulticastAddress()) {
             throw new IllegalArgumentException(
-                    address.getHostAddress() + " cannot be a virtual address: one of a host is wanted");
+                    Addresses.host(address) + " cannot be a virtual address: one of a host is wanted");
         }
         if (port < 1 || port > MAX_PORT) {
             throw new IllegalArgumentException("port " + port + " must be 1 to " + MAX_PORT);

@@ -1,6 +1,7 @@
 package org.tamanoir.cluster.reflect;
 
 import java.net.InetSocketAddress;
+import org.tamanoir.routing.Addresses;
 
 /**
  * A member as it was asked for.
@@ -20,7 +21,7 @@ public record MemberConfig(InetSocketAddress address, Terms terms) {
         }
         if (address.getPort() < 1) {
             throw new IllegalArgumentException(
-                    "member " + address.getAddress().getHostAddress() + " with port 0: ports are 1 to 65535");
+                    "member " + Addresses.host(address.getAddress()) + " with port 0: ports are 1 to 65535");
         }
     }
 }

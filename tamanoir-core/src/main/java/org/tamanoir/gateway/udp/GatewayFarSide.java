@@ -9,6 +9,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.rtp.RtpCompanion;
 import org.tamanoir.rtp.RtpPacket;
@@ -74,7 +75,7 @@ final class GatewayFarSide {
             this.carrier = new Carrier(under.newBatch(), back);
         } catch (OutOfMemoryError e) {
             IOException lack = UdpPort.withoutMemory(e);
-            throw new IOException("gateway " + near + ": " + lack.getMessage(), lack);
+            throw new IOException("gateway " + Addresses.text(near) + ": " + lack.getMessage(), lack);
         }
         this.loop = host.loops().get();
         this.thread = new CoreThread("gateway " + near.getPort(), host.threads(), this::round, this::end);
@@ -143,7 +144,7 @@ final class GatewayFarSide {
     /** One line a second: strangers may be the cause. */
     private void failed(IOException e) {
         triedNs = host.platform().nanoTime();
-        LOG.info("gateway {}: {}; tried again in a second", near, e.getMessage());
+        LOG.info("gateway {}: {}; tried again in a second", Addresses.text(near), Causes.text(e));
     }
 
     private void watch(GatewayFlow flow, UdpSocket socket) {
@@ -207,7 +208,7 @@ final class GatewayFarSide {
                 carry(flow, by, messages);
             }
         } catch (IOException e) {
-            LOG.debug("gateway {}: {}", near, e.getMessage());
+            LOG.debug("gateway {}: {}", Addresses.text(near), Causes.text(e));
             flows.end(flow);
         }
     }

@@ -18,6 +18,7 @@ import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
 import org.tamanoir.nodeos.Rule;
 import org.tamanoir.nodeos.Share;
+import org.tamanoir.routing.Addresses;
 
 /** What the API shows of levels below the JVM, as openapi.yaml describes it. Any thread may call. */
 final class LevelViews {
@@ -95,7 +96,7 @@ final class LevelViews {
             String subject = (rule.drops() ? "drop " : "pass ") + Views.word(rule.subject());
             InetAddress address = rule.address();
             if (address != null) {
-                return subject + " " + address.getHostAddress() + "/" + rule.prefixBits();
+                return subject + " " + Addresses.host(address) + "/" + rule.prefixBits();
             }
             return switch (rule.subject()) {
                 case CLASS, STREAM, SIZE -> subject + " " + sign(rule.comparison()) + " " + rule.number();
@@ -163,6 +164,6 @@ final class LevelViews {
     }
 
     private static @Nullable String address(@Nullable InetAddress address) {
-        return address == null ? null : address.getHostAddress();
+        return address == null ? null : Addresses.host(address);
     }
 }

@@ -8,6 +8,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.node.config.Choice;
 import org.tamanoir.routing.AddressText;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -37,7 +38,7 @@ record RouteJson(
         NextHop hop = route.nextHop();
         return new RouteJson(
                 route.prefix().toString(),
-                hop.address() == null ? null : hop.address().getHostAddress(),
+                hop.address() == null ? null : Addresses.host(hop.address()),
                 hop.name(),
                 hop.port(),
                 Choice.word(hop.transport(), Choice.TRANSPORTS),

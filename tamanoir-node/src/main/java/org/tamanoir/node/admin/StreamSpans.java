@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.node.config.Endpoint;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.traffic.StreamRecord;
 import org.tamanoir.traffic.TrafficSnapshot;
 
@@ -161,7 +162,7 @@ public final class StreamSpans implements Consumer<StreamRecord>, AutoCloseable 
     private static void address(
             Span span, AttributeKey<String> host, AttributeKey<Long> port, @Nullable InetSocketAddress address) {
         if (address != null) {
-            span.setAttribute(host, address.getAddress().getHostAddress());
+            span.setAttribute(host, Addresses.host(address.getAddress()));
             span.setAttribute(port, address.getPort());
         }
     }

@@ -44,6 +44,9 @@ public final class Logging extends ContextAwareBase implements Configurator {
      */
     private static final String GROUP_ADDRESSES = "org.jgroups.stack.Configurator";
 
+    /** Netty warns here at each start of a host without a network card; the number that it wants names no channel of ours. */
+    private static final String CARDS = "io.netty.util.internal.MacAddressUtil";
+
     /** Set before the first logger is made: details, and stack traces of exceptions. */
     public static final String VERBOSE = "tamanoir.log.verbose";
 
@@ -77,7 +80,9 @@ public final class Logging extends ContextAwareBase implements Configurator {
         for (String repeated : List.of(CONNECTIONS, REQUESTS)) {
             context.getLogger(repeated).setLevel(verbose ? Level.WARN : Level.OFF);
         }
-        context.getLogger(GROUP_ADDRESSES).setLevel(verbose ? Level.WARN : Level.ERROR);
+        for (String absent : List.of(GROUP_ADDRESSES, CARDS)) {
+            context.getLogger(absent).setLevel(verbose ? Level.WARN : Level.ERROR);
+        }
         context.getLogger("org.tamanoir").setLevel(verbose ? Level.DEBUG : Level.INFO);
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
     }

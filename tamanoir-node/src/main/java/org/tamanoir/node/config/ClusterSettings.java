@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.MembershipSettings;
 import org.tamanoir.repository.Token;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.tls.TlsFiles;
 
@@ -83,7 +84,7 @@ final class ClusterSettings {
         try {
             InetAddress address = InetAddress.getByName(text);
             if (text.indexOf('/') < 0 && !address.isAnyLocalAddress() && !address.isMulticastAddress()) {
-                return address.getHostAddress();
+                return Addresses.host(address);
             }
         } catch (UnknownHostException e) {
             // The line below says it.

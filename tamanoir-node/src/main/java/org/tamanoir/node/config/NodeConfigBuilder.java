@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.admission.StreamLimits;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
@@ -81,6 +82,25 @@ public final class NodeConfigBuilder {
         }
     }
 
+    /** Adds services of the class path that only a gateway or a rule for plain IP names. */
+    private void addNamed() {
+        values.get(NodeSettings.GATEWAYS).forEach(line -> addNamed(NodeSettings.GATEWAYS, line.service()));
+        values.get(NodeSettings.PLAIN).forEach(rule -> addNamed(NodeSettings.PLAIN, rule.service()));
+    }
+
+    private void addNamed(Setting<?> by, @Nullable String name) {
+        if (name == null || services.containsKey(name) || given.containsKey(name) || !ServiceClasses.exists(name)) {
+            return;
+        }
+        Values added = new Values();
+        added.put(ServiceTable.NAME, name, values.where(by));
+        try {
+            put(values.where(by), name, added);
+        } catch (IllegalArgumentException e) {
+            problems.add(values.where(by), String.valueOf(e.getMessage()));
+        }
+    }
+
     private void put(String where, String name, Values added) {
         ServiceDefinition known = services.get(name);
         String className = added.find(ServiceTable.CLASS);
@@ -143,6 +163,7 @@ public final class NodeConfigBuilder {
 
     /** Looks at what only shows when file and command line have been read. */
     public void check() {
+        addNamed();
         NodeSettings.TLS.check(values, problems);
         NodeSettings.AUTHENTICATION.check(values, problems);
         checkTlsAddresses();

@@ -74,11 +74,16 @@ public final class QosSection {
     private void problem(String line) {
         for (Map.Entry<String, String> place : places.entrySet()) {
             if (line.startsWith(place.getKey())) {
-                section.problems().add(place.getValue(), line);
+                section.problems().add(place.getValue(), behind(place.getKey(), line));
                 return;
             }
         }
         section.problems().add(section.where(), line);
+    }
+
+    /** Returns the line without the key that its place ends with; names of classes, rules and links stay. */
+    private static String behind(String key, String line) {
+        return key.endsWith(":") ? line : line.substring(key.length()).replaceFirst("^:? ", "");
     }
 
     private QosConfig config() {

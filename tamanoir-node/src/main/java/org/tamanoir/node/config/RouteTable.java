@@ -3,6 +3,7 @@ package org.tamanoir.node.config;
 import java.net.InetAddress;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -53,7 +54,7 @@ public final class RouteTable {
     private static Endpoint via(NextHop next) {
         InetAddress address = next.address();
         String name = next.name();
-        String host = address == null ? DIRECT : name == null ? address.getHostAddress() : name;
+        String host = address == null ? DIRECT : name == null ? Addresses.host(address) : name;
         return new Endpoint(host, next.port() == 0 ? Endpoint.NO_PORT : next.port());
     }
 

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -25,6 +26,7 @@ import org.tamanoir.deploy.HttpCalls;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Json;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.repository.Token;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -176,26 +178,35 @@ public final class AdminClient {
         } catch (HttpTimeoutException e) {
             throw new CommandException(
                     ExitCode.USAGE, "no answer from " + url + " in time; does the " + kind.who + " hang?", e);
-        } catch (SSLException e) {
-            throw new CommandException(
+        } catch (IOException e) {
+            throw notReached(e);
+        }
+    }
+
+    private CommandException notReached(IOException e) {
+        Optional<String> otherProtocol = HttpCalls.otherProtocol(url.getScheme(), e);
+        if (otherProtocol.isPresent()) {
+            return new CommandException(
+                    ExitCode.USAGE, "no admin API at " + url + ": " + otherProtocol.get(), e);
+        }
+        if (e instanceof SSLException) {
+            return new CommandException(
                     ExitCode.USAGE,
-                    "no TLS with " + url + ": " + e.getMessage() + "; give the certificate of its authority with --ca, "
+                    "no TLS with " + url + ": " + Causes.text(e) + "; give the certificate of its authority with --ca, "
                             + "or http:// where the " + kind.who + " has no TLS",
                     e);
-        } catch (IOException e) {
-            String why = e.getMessage() == null ? "refused" : e.getMessage();
-            throw new CommandException(
-                    ExitCode.USAGE,
-                    "cannot connect to " + url + " (" + why + "): is the " + kind.who + " running, and its admin API "
-                            + "there? " + kind.option + " URL names another",
-                    e);
         }
+        return new CommandException(
+                ExitCode.USAGE,
+                "cannot connect to " + url + " (" + Causes.text(e) + "): is the " + kind.who
+                        + " running, and its admin API there? " + kind.option + " URL names another",
+                e);
     }
 
     private CommandException lost(IOException e) {
         return new CommandException(
                 ExitCode.FAILED,
-                "the connection to " + url + " broke (" + e.getMessage() + "): has the " + kind.who + " ended?",
+                "the connection to " + url + " broke (" + Causes.text(e) + "): has the " + kind.who + " ended?",
                 e);
     }
 

@@ -16,6 +16,7 @@ import org.tamanoir.node.cli.Version;
 import org.tamanoir.node.config.Choice;
 import org.tamanoir.node.config.Quantity;
 import org.tamanoir.node.config.RouteTable;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Route;
 import picocli.CommandLine.Command;
@@ -173,7 +174,7 @@ final class CtlRoutes implements Runnable {
         NextHop next = route.nextHop();
         Map<String, Object> fields = new LinkedHashMap<>();
         if (next.address() != null) {
-            fields.put("address", next.address().getHostAddress());
+            fields.put("address", Addresses.host(next.address()));
         }
         if (next.name() != null) {
             fields.put("name", next.name());

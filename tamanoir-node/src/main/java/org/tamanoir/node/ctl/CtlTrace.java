@@ -21,6 +21,7 @@ import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Quantity;
 import org.tamanoir.node.ctl.JsonTable.Column;
+import org.tamanoir.routing.Addresses;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -90,7 +91,7 @@ final class CtlTrace implements Runnable {
     private static void put(Map<String, Object> fields, String addressField, String portField, String text) {
         Endpoint endpoint = Endpoint.parse(text, 1);
         InetAddress address = new Endpoint(endpoint.host(), 0).address();
-        fields.put(addressField, address.getHostAddress());
+        fields.put(addressField, Addresses.host(address));
         if (endpoint.port() != Endpoint.NO_PORT) {
             fields.put(portField, endpoint.port());
         }

@@ -20,6 +20,7 @@ import org.tamanoir.node.config.Kind;
 import org.tamanoir.node.config.Section;
 import org.tamanoir.node.config.Setting;
 import org.tamanoir.node.config.Values;
+import org.tamanoir.routing.Addresses;
 
 /** The section {@code back-ends} of a director's configuration file. One thread. */
 final class DirectorBackEnds {
@@ -76,7 +77,7 @@ final class DirectorBackEnds {
             return;
         }
         once.add(given.where(NAME), "name " + name);
-        once.add(given.where(ADDRESS), "address " + address.getHostAddress());
+        once.add(given.where(ADDRESS), "address " + Addresses.host(address));
         requireOwn(given.where(ADDRESS), address);
         requireReachable(given.where(ADDRESS), address);
         if (token != null) {
@@ -92,7 +93,7 @@ final class DirectorBackEnds {
                 root.problems()
                         .add(
                                 where,
-                                address.getHostAddress() + " is the virtual address of service " + service.name()
+                                Addresses.host(address) + " is the virtual address of service " + service.name()
                                         + ": give the back-end's own");
                 return;
             }
@@ -108,7 +109,7 @@ final class DirectorBackEnds {
             root.problems()
                     .add(
                             where,
-                            address.getHostAddress() + " is " + family(address) + ", and every service is "
+                            Addresses.host(address) + " is " + family(address) + ", and every service is "
                                     + family(services.get(0).address())
                                     + ": give an address of that family, or use forwarding: tunnel");
         }

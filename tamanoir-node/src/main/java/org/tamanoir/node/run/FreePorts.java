@@ -10,9 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.tamanoir.ee.EeConfig;
-import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
+import org.tamanoir.platform.Causes;
+import org.tamanoir.transport.BindFailure;
 import org.tamanoir.transport.UdpSockets;
 
 /**
@@ -60,10 +61,7 @@ final class FreePorts {
             socket.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             socket.bind(address);
         } catch (IOException | RuntimeException e) {
-            throw new IOException(
-                    "cannot listen on TCP " + Endpoint.toString(address) + ": " + e.getMessage()
-                            + "; is the port taken? choose another, or 0 for a free one",
-                    e);
+            throw new IOException(BindFailure.line("cannot listen on TCP", address, Causes.text(e)), e);
         }
     }
 }

@@ -50,6 +50,7 @@ class LoggingTest {
         context.getLogger("io.vertx.core.net.impl.VertxConnection").error(null, new java.io.IOException("reset"));
         context.getLogger("io.vertx.ext.web.RoutingContext").error("Unhandled exception in router");
         context.getLogger("org.jgroups.stack.Configurator").warn("no address but loopback");
+        context.getLogger("io.netty.util.internal.MacAddressUtil").warn("no usable hardware address");
         assertThat(text().lines())
                 .satisfiesExactly(
                         line -> assertThat(line)

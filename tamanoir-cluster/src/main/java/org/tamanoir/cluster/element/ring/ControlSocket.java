@@ -15,8 +15,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.cluster.element.Token;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.platform.ThreadRank;
 import org.tamanoir.platform.ThreadRanks;
+import org.tamanoir.routing.Addresses;
 
 /**
  * A party's control socket and its one thread, which hears messages and keeps the time. Sending: any thread, never
@@ -61,7 +63,7 @@ final class ControlSocket implements Wire, AutoCloseable {
         } catch (IOException e) {
             channel.close();
             throw new IOException(
-                    "control address " + address + " cannot be used (" + e.getMessage() + "): give a free one", e);
+                    "control address " + Addresses.text(address) + " cannot be used (" + Causes.text(e) + "): give a free one", e);
         }
         thread = new Thread(this::run, "ring-" + (me == RingPlan.DISTRIBUTOR ? "distributor" : me));
         thread.setDaemon(true);

@@ -18,7 +18,7 @@ final class Peers {
         addresses.forEach((party, address) -> {
             if (address.isUnresolved()) {
                 throw new IllegalArgumentException(
-                        "control address " + address + " has no known host: give an IP address");
+                        "control address " + Addresses.text(address) + " has no known host: give an IP address");
             }
             Integer other = parties.put(address, party);
             if (other != null) {
