@@ -25,7 +25,7 @@ const IS_TOKEN = /^[!-~]+$/;
 async function ask(path, options) {
   let answer;
   try {
-    answer = await fetch(path, { cache: 'no-store', credentials: 'omit', redirect: 'error', ...options });
+    answer = await fetch(path, { cache: 'no-store', credentials: 'same-origin', redirect: 'error', ...options });
   } catch {
     throw new Refused(0, 'the server does not answer');
   }

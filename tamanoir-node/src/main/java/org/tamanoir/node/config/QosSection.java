@@ -74,16 +74,17 @@ public final class QosSection {
     private void problem(String line) {
         for (Map.Entry<String, String> place : places.entrySet()) {
             if (line.startsWith(place.getKey())) {
-                section.problems().add(place.getValue(), behind(place.getKey(), line));
+                section.problems().add(place.getValue(), behind(place.getKey(), place.getValue(), line));
                 return;
             }
         }
         section.problems().add(section.where(), line);
     }
 
-    /** Returns the line without the key that its place ends with; names of classes, rules and links stay. */
-    private static String behind(String key, String line) {
-        return key.endsWith(":") ? line : line.substring(key.length()).replaceFirst("^:? ", "");
+    /** Returns the line without what its place ends with already; names of classes, rules and links stay. */
+    private static String behind(String key, String place, String line) {
+        String bare = key.replaceFirst(":$", "");
+        return place.endsWith(bare) ? line.substring(bare.length()).replaceFirst("^:? ", "") : line;
     }
 
     private QosConfig config() {

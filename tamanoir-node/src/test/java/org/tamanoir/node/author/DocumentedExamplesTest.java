@@ -298,7 +298,7 @@ class DocumentedExamplesTest {
 
     /** Returns a command in one line, without a comment and what stands for more options. */
     private static String words(String command) {
-        return command.replace("\\\n", " ").replaceFirst("\\s+#.*", "").replaceFirst("\\s+(\\.\\.\\.|…)\\s*$", "");
+        return command.replace("\\\n", " ").replaceFirst("\\s+(#|\\d?>).*", "").replaceFirst("\\s+(\\.\\.\\.|…)\\s*$", "");
     }
 
     /** Returns whether it is what a command prints, or names files that are not there. */

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -173,6 +174,52 @@ class DocumentedConfigurationTest {
                                 .map(setting -> setting.row(setting.path()))
                                 .toList()));
         rows.forEach((section, lines) -> assertThat(document).contains(String.join("\n", lines) + "\n"));
+    }
+
+    /** What a reader has that this host has not: files, interfaces, classes of his own. */
+    private static final Pattern OF_THE_READER = Pattern.compile("there is no such file|there is none|is not on the class path|"
+            + "cannot be read|network interface|no director|has no dispatch|nobody is trusted");
+
+    /** Each block of YAML is well-formed; those with keys of a node's configuration alone are one. */
+    @Test
+    void everyConfigurationOfThePagesIsOne() throws IOException {
+        Set<String> nodeKeys = new TreeSet<>(Set.of("routes", "services"));
+        NodeSettings.ALL.forEach(setting -> nodeKeys.add(setting.path().replaceFirst("\\..*", "")));
+        List<String> checked = new ArrayList<>();
+        try (Stream<Path> pages = Files.list(DOCUMENT.resolveSibling(""))) {
+            for (Path page : pages.filter(each -> each.toString().endsWith(".md")).sorted().toList()) {
+                Matcher block = Pattern.compile("```yaml\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(page));
+                while (block.find()) {
+                    check(String.valueOf(page.getFileName()), block.group(1), nodeKeys, checked);
+                }
+            }
+        }
+        assertThat(checked).contains("gateways.md", "extra-services.md", "writing-services.md", "sharing.md");
+    }
+
+    private static void check(String page, String text, Set<String> nodeKeys, List<String> checked) {
+        YamlNode tree;
+        try {
+            tree = YamlTree.parse(text);
+        } catch (YamlTree.SyntaxException e) {
+            throw new AssertionError(page + ":\n" + text, e);
+        }
+        if (!(tree instanceof YamlNode.Fields fields)
+                || !nodeKeys.containsAll(fields.fields().stream()
+                        .map(YamlNode.Field::key)
+                        .toList())
+                || text.contains("address: 10.72.0.100")) { // A director's services have addresses.
+            return;
+        }
+        Problems problems = new Problems();
+        NodeConfigBuilder settings = new NodeConfigBuilder(problems);
+        ConfigFile.parse(page, text, settings);
+        settings.check();
+        assertThat(problems.lines().stream()
+                        .filter(line -> !OF_THE_READER.matcher(line).find()))
+                .as(text)
+                .isEmpty();
+        checked.add(page);
     }
 
     private static String example() throws IOException {

@@ -182,7 +182,7 @@ class QosSectionTest {
         """)
     void anErrorNamesItsLineItsPathItsValueAndItsRemedy(String yaml, String error) {
         List<String> problems = problems(yaml.replace('|', '\n'));
-        assertThat(problems).contains(error.replace("f:3: default-class 'b'", "f:3: default-class: default-class 'b'"));
+        assertThat(problems).contains(error.replace("f:3: default-class 'b'", "f:3: default-class: 'b'"));
     }
 
     @ParameterizedTest
@@ -204,12 +204,18 @@ class QosSectionTest {
     }
 
     @Test
+    void whereThereAreNoClassesOneLineSaysSo() {
+        assertThat(problems("classes: []\npre: {discipline: wfq}"))
+                .containsExactly("f:1: classes: there are 0, must be 1 to 64");
+    }
+
+    @Test
     void aDisciplineThatIsNotThereIsSaidWhereItStands() {
         assertThat(problems(
                         "classes: [{name: a}]\npre:\n  discipline: wqf\nlinks:\n- {name: l, rate: 1, discipline: x}"))
                 .hasSize(2)
                 .satisfies(lines -> {
-                    assertThat(lines.get(0)).startsWith("f:3: pre: pre: ").contains("wqf", "stfq");
+                    assertThat(lines.get(0)).startsWith("f:3: pre: ").doesNotContain("pre: pre").contains("wqf", "stfq");
                     assertThat(lines.get(1))
                             .startsWith("f:5: links[0]: link 'l': ")
                             .contains("fq-codel");
