@@ -211,7 +211,7 @@ class RepositoryCommandsTest {
             assertThat(err.toString()).contains("cannot listen on", "is the port taken?");
             assertThat(err.toString().lines()).hasSize(1);
         }
-        Path token = Files.createFile(folder.resolve("token"));
+        Path token = SecretFile.write(folder.resolve("token"), "");
         assertThat(run("repository", "--root", folder, "--token-file", token)).isEqualTo(2);
         assertThat(err.toString()).contains("it has 0 characters");
     }

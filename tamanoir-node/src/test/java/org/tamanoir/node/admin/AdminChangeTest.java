@@ -378,9 +378,10 @@ class AdminChangeTest {
         node.put("/v1/routes/10.0.0.0%2F8", "{}");
         node.change("DELETE", "/v1/routes/10.0.0.0%2F8");
         JsonNode events = node.get("/v1/events?after=" + before).json().get("events");
-        assertThat(events.size()).isEqualTo(2);
+        assertThat(events.size()).isEqualTo(4);
         assertThat(events.get(0).get("kind").asString()).isEqualTo("route");
-        assertThat(events.get(1).get("text").asString()).contains("10.0.0.0/8", "removed");
+        assertThat(events.get(1).get("kind").asString()).isEqualTo("change");
+        assertThat(events.get(2).get("text").asString()).contains("10.0.0.0/8", "removed");
     }
 
     @Test

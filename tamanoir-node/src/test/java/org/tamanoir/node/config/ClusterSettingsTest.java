@@ -95,7 +95,7 @@ class ClusterSettingsTest {
         assertThat(membership.directors())
                 .containsExactly(URI.create("https://10.9.0.2:3325"), URI.create("http://[fd00::3]:9"));
         assertThat(membership.name()).isEqualTo("node-3.example");
-        assertThat(membership.address()).isEqualTo("fd00:0:0:0:0:0:0:7");
+        assertThat(membership.address()).isEqualTo("fd00::7");
         assertThat(membership.networkInterface()).isEqualTo("eth1");
         assertThat(membership.weight()).isEqualTo(50);
         assertThat(membership.setUp()).isEqualTo(SetUp.PRINT);

@@ -50,7 +50,7 @@ class EndpointTest {
         "4000, 127.0.0.1:4000",
         "127.0.0.2, 127.0.0.2:3322",
         "*:0, 0.0.0.0:0",
-        "[::1]:5, [0:0:0:0:0:0:0:1]:5",
+        "[::1]:5, [::1]:5",
         "localhost:9, 127.0.0.1:9"
     })
     void listeningIsOnLoopbackUnlessSaidOtherwise(String text, String address) {

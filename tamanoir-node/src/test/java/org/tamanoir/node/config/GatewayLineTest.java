@@ -14,8 +14,8 @@ class GatewayLineTest {
             delimiter = '|',
             value = {
                 "8080=10.0.0.9:80,octets|127.0.0.1:8080=10.0.0.9:80,octets",
-                "*:0=[::1]:80,length-prefixed,Monitor|0.0.0.0:0=[0:0:0:0:0:0:0:1]:80,length-prefixed,org.tamanoir.services.Monitor",
-                "[::1]:1=127.0.0.1:2,octets,org.example.A:1.2,class=7|[0:0:0:0:0:0:0:1]:1=127.0.0.1:2,octets,org.example.A:1.2,class=7",
+                "*:0=[::1]:80,length-prefixed,Monitor|0.0.0.0:0=[::1]:80,length-prefixed,org.tamanoir.services.Monitor",
+                "[::1]:1=127.0.0.1:2,octets,org.example.A:1.2,class=7|[::1]:1=127.0.0.1:2,octets,org.example.A:1.2,class=7",
                 "udp:1=127.0.0.1:2,datagrams,Monitor|udp:127.0.0.1:1=127.0.0.1:2,datagrams,org.tamanoir.services.Monitor",
                 "udp:1=127.0.0.1:2,rtp/48000|udp:127.0.0.1:1=127.0.0.1:2,rtp/48000",
                 "1=127.0.0.1:2,octets,class=255|127.0.0.1:1=127.0.0.1:2,octets,class=255"

@@ -202,7 +202,7 @@ class DirectorFileTest {
         assertThat(config.backEnds())
                 .containsExactly(
                         new BackEnd("node1", ip("10.0.0.11"), URI.create("https://node1.example.net:9000"), 7),
-                        new BackEnd("node2", ip("fd00::12"), URI.create("http://[fd00:0:0:0:0:0:0:12]:3324"), null));
+                        new BackEnd("node2", ip("fd00::12"), URI.create("http://[fd00::12]:3324"), null));
         assertThat(config.health()).isEqualTo(new HealthPolicy(Duration.ofSeconds(2), Duration.ofMillis(500), 4, 3, 0));
         assertThat(config.weights()).isEqualTo(new WeightPolicy(true, 10, 50, Duration.ofSeconds(5)));
         assertThat(config.drainDeadline()).isEqualTo(Duration.ofSeconds(90));
@@ -303,7 +303,7 @@ class DirectorFileTest {
                 "back-ends: [{name: n, address: 10.0.0.11, admin: node1}] | 2: back-ends[0].admin: 'node1' is no admin API: http://HOST:PORT or https://HOST:PORT is wanted",
                 "back-ends: [{name: n, address: 10.0.0.11, admin: 'http://a:1/x'}] | 2: back-ends[0].admin: 'http://a:1/x' is no admin API",
                 "back-ends: [{name: n, address: 10.0.0.100}] | 2: back-ends[0].address: 10.0.0.100 is the virtual address of service anep: give the back-end's own",
-                "back-ends: [{name: n, address: 'fd00::1'}] | 2: back-ends[0].address: fd00:0:0:0:0:0:0:1 is IPv6, and every service is IPv4: give an address of that family, or use forwarding: tunnel",
+                "back-ends: [{name: n, address: 'fd00::1'}] | 2: back-ends[0].address: fd00::1 is IPv6, and every service is IPv4: give an address of that family, or use forwarding: tunnel",
                 "health: {interval: 0s} | 2: health.interval: 0s is out of bounds: 100ms to 1h",
                 "health: {failures: 0} | 2: health.failures: 0 is out of bounds: 1 to 100",
                 "weights: {mode: dynamic} | 2: weights.mode: 'dynamic' is none of capacity, fixed",
