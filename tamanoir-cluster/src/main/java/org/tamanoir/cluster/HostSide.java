@@ -56,10 +56,9 @@ final class HostSide {
                         e);
             }
             if (holder != null) {
-                throw new ClusterException(
-                        "two directors claim " + Addresses.host(address) + ": on " + networkInterface
-                                + " the host with hardware address " + holder
-                                + " has it; stop one, or configure vrrp on both");
+                throw new ClusterException("two directors claim " + Addresses.host(address) + ": on " + networkInterface
+                        + " the host with hardware address " + holder
+                        + " has it; stop one, or configure vrrp on both");
             }
         }
     }

@@ -88,8 +88,8 @@ public final class NodeQuestions implements AutoCloseable {
         bounded.orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS).whenComplete((done, late) -> exchange.cancel(true));
         CompletableFuture<Answer> result = new CompletableFuture<>();
         answer.whenComplete((done, error) -> complete(bounded, done, error));
-        bounded.whenComplete((done, error) ->
-                complete(result, done, error == null ? null : new NoAnswerException(reason(admin.getScheme(), error, timeout))));
+        bounded.whenComplete((done, error) -> complete(
+                result, done, error == null ? null : new NoAnswerException(reason(admin.getScheme(), error, timeout))));
         return result;
     }
 

@@ -66,8 +66,8 @@ final class Roster {
                 .values()
                 .forEach(service -> service.servers()
                         .values()
-                        .forEach(server ->
-                                weights.merge(Addresses.host(server.address()), server.weight(), Math::max)));
+                        .forEach(
+                                server -> weights.merge(Addresses.host(server.address()), server.weight(), Math::max)));
         return address -> weights.getOrDefault(Addresses.host(address), -1);
     }
 

@@ -560,8 +560,9 @@ public final class ExecutionEnvironment implements AutoCloseable {
     }
 
     private void startTls(Acceptor started) throws IOException {
-        TlsContext shown =
-                config.tlsFiles() == null ? TlsContext.of(TlsFiles.NONE) : context.tls().use(config.tlsFiles());
+        TlsContext shown = config.tlsFiles() == null
+                ? TlsContext.of(TlsFiles.NONE)
+                : context.tls().use(config.tlsFiles());
         for (InetSocketAddress address : config.tls()) {
             TlsContext server = shown.requireCertificate("TLS on " + Addresses.text(address));
             InetSocketAddress bound = started.listen(address, server);

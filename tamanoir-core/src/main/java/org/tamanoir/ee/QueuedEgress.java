@@ -84,7 +84,11 @@ final class QueuedEgress implements Egress.Datagrams, Connections.Way {
         } catch (RuntimeException e) {
             if (!refusalTold) {
                 refusalTold = true;
-                LOG.warn("UDP: next hop {} not reached: {}; tried again every {} ms", Addresses.text(address), Causes.text(e), RETRY.toMillis());
+                LOG.warn(
+                        "UDP: next hop {} not reached: {}; tried again every {} ms",
+                        Addresses.text(address),
+                        Causes.text(e),
+                        RETRY.toMillis());
             }
             return null;
         }

@@ -118,8 +118,8 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
                     begin();
                 } else {
                     // What is let rest is tried once: nobody waits for a next hop that refuses.
-                    String why = made.failure() == null ? "no answer in time" : made.failure();
-                    failed(why, made.isRefused() || longestRest != null);
+                    String failure = made.failure();
+                    failed(failure == null ? "no answer in time" : failure, made.isRefused() || longestRest != null);
                 }
             }
             return null;

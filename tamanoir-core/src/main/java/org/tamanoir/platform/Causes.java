@@ -25,11 +25,10 @@ public final class Causes {
     public static String text(Throwable failure) {
         Throwable cause = own(failure);
         String message = cause.getMessage();
-        boolean isSaid = message != null && !message.isBlank() && !message.startsWith("null");
-        if (cause instanceof UnknownHostException) {
-            return isSaid ? "unknown host " + message : "unknown host";
+        if (message == null || message.isBlank() || message.startsWith("null")) {
+            return cause instanceof UnknownHostException ? "unknown host" : words(cause);
         }
-        return isSaid ? message : words(cause);
+        return cause instanceof UnknownHostException ? "unknown host " + message : message;
     }
 
     /** Returns what is in wrappers that say nothing, or the same with the peer's address behind it, as Netty's do. */

@@ -95,6 +95,7 @@ public final class QuicPort implements AutoCloseable {
     private final TlsFiles files;
     /** What connections that come in begin with; null = none come in. */
     private volatile @Nullable QuicSslContext serving;
+
     private final QuicLibrary library;
     private final EventLoopGroup group;
     private final EventLoop loop;
@@ -239,8 +240,8 @@ public final class QuicPort implements AutoCloseable {
                     bound.complete((InetSocketAddress) socket.localAddress());
                 } else {
                     socket.close();
-                    bound.completeExceptionally(new IOException(BindFailure.line(
-                            "cannot listen on QUIC (UDP)", address, Causes.text(done.cause()))));
+                    bound.completeExceptionally(new IOException(
+                            BindFailure.line("cannot listen on QUIC (UDP)", address, Causes.text(done.cause()))));
                 }
             });
         });

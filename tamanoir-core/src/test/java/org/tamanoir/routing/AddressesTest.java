@@ -28,8 +28,8 @@ class AddressesTest {
 
     @Test
     void aZoneStays() throws Exception {
-        InetAddress linkLocal = Inet6Address.getByAddress(
-                null, InetAddress.getByName("fe80::1").getAddress(), 7);
+        InetAddress linkLocal =
+                Inet6Address.getByAddress(null, InetAddress.getByName("fe80::1").getAddress(), 7);
         assertThat(Addresses.host(linkLocal)).isEqualTo("fe80::1%7");
         assertThat(Addresses.text(new InetSocketAddress(linkLocal, 1))).isEqualTo("[fe80::1%7]:1");
     }

@@ -56,8 +56,7 @@ public record AdminSettings(
     public static List<AdminToken> read(AdminConfig.Tokens files) throws IOException {
         List<AdminToken> tokens = new ArrayList<>();
         if (files.change() != null) {
-            tokens.add(new AdminToken(
-                    AdminConfig.Tokens.ADMIN, Token.read(files.change()), AdminToken.Right.CHANGE));
+            tokens.add(new AdminToken(AdminConfig.Tokens.ADMIN, Token.read(files.change()), AdminToken.Right.CHANGE));
         }
         if (files.read() != null) {
             tokens.add(new AdminToken(AdminConfig.Tokens.READ, Token.read(files.read()), AdminToken.Right.READ));

@@ -177,7 +177,8 @@ final class Api implements AutoCloseable {
         });
         route.handler(BodyHandler.create(false).setBodyLimit(maxBytes));
         route.failureHandler(Replies::failed);
-        route.handler(context -> run(changers, context, () -> Replies.send(context, recorded(context, view)), "changes"));
+        route.handler(context ->
+                run(changers, context, () -> Replies.send(context, recorded(context, view)), "changes"));
     }
 
     /** Returns what answers a change, and records what comes of it. */

@@ -104,8 +104,8 @@ final class PlainViews {
             if (from.getAddress().getClass() != to.getAddress().getClass()) {
                 throw new ApiException(
                         ApiException.BAD_REQUEST,
-                        "from " + Addresses.host(from.getAddress()) + " to "
-                                + Addresses.host(to.getAddress()) + ": both must be of one family");
+                        "from " + Addresses.host(from.getAddress()) + " to " + Addresses.host(to.getAddress())
+                                + ": both must be of one family");
             }
             PlainMatch.Protocol protocol = named == null ? PlainMatch.Protocol.UDP : protocol(named);
             if (protocol == null) {

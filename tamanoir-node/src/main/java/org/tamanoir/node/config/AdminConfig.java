@@ -49,10 +49,7 @@ public record AdminConfig(
      * @param control who else may change services, by their controls
      */
     public record Tokens(
-            @Nullable Path change,
-            @Nullable Path read,
-            List<NamedToken> named,
-            List<ControlRight> control) {
+            @Nullable Path change, @Nullable Path read, List<NamedToken> named, List<ControlRight> control) {
         /** The name of the token that {@code admin.token-file} holds. */
         public static final String ADMIN = "admin";
         /** The name of the token that {@code admin.read-token-file} holds. */

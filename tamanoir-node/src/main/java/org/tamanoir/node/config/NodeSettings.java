@@ -180,8 +180,8 @@ public final class NodeSettings {
             TABLE.add("admin.token-file", AdminConfig.TOKEN_FILE, null, "none").option("--admin-token-file", "FILE");
     static final Setting<Path> READ_TOKEN = TABLE.add("admin.read-token-file", AdminConfig.TOKEN_FILE, null, "none")
             .option("--admin-read-token-file", "FILE");
-    static final Setting<List<AdminConfig.NamedToken>> TOKENS = TABLE.add(
-            "admin.tokens", Kind.list("list of `NAME=FILE`", AdminConfig.NamedToken::of), List.of(), "empty");
+    static final Setting<List<AdminConfig.NamedToken>> TOKENS =
+            TABLE.add("admin.tokens", Kind.list("list of `NAME=FILE`", AdminConfig.NamedToken::of), List.of(), "empty");
     static final Setting<List<AdminConfig.ControlRight>> CONTROL = TABLE.add(
             "admin.control", Kind.list("list of `FILE=NAME,...`", AdminConfig.ControlRight::of), List.of(), "empty");
     static final Setting<Boolean> READ_ONLY = TABLE.add("admin.read-only", Kind.flag(), false);

@@ -186,8 +186,7 @@ public final class AdminClient {
     private CommandException notReached(IOException e) {
         Optional<String> otherProtocol = HttpCalls.otherProtocol(url.getScheme(), e);
         if (otherProtocol.isPresent()) {
-            return new CommandException(
-                    ExitCode.USAGE, "no admin API at " + url + ": " + otherProtocol.get(), e);
+            return new CommandException(ExitCode.USAGE, "no admin API at " + url + ": " + otherProtocol.get(), e);
         }
         if (e instanceof SSLException) {
             return new CommandException(

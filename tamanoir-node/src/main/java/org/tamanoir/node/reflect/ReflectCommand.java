@@ -105,7 +105,12 @@ public final class ReflectCommand implements Callable<Integer> {
         Path known = file;
         String address = listen;
         if (known != null) {
-            if (address != null || !members.isEmpty() || !joinFrom.isEmpty() || admin != null || isPlainAllowed || tokenFile != null) {
+            if (address != null
+                    || !members.isEmpty()
+                    || !joinFrom.isEmpty()
+                    || admin != null
+                    || isPlainAllowed
+                    || tokenFile != null) {
                 throw new ParameterException(
                         spec.commandLine(), "--config says everything: leave the options of a session out");
             }

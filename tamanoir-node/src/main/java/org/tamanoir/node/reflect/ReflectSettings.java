@@ -62,7 +62,6 @@ record ReflectSettings(
         InetSocketAddress admin = values.get(ReflectTable.ADMIN).orElse(null);
         whyNotPlain(admin, values.get(ReflectTable.ADMIN_PLAIN))
                 .ifPresent(why -> root.problems().add(root.section("admin").where("listen"), why));
-        return new ReflectSettings(
-                sessions, admin, values.find(ReflectTable.ADMIN_TOKEN));
+        return new ReflectSettings(sessions, admin, values.find(ReflectTable.ADMIN_TOKEN));
     }
 }

@@ -240,9 +240,9 @@ final class HandOver implements AutoCloseable {
                 LOG.info("handed over to process {}", process);
                 told.told("process " + process, "done");
             } catch (IOException | RuntimeException e) {
-                isTaken = false;
                 LOG.warn("hand-over: {}: this node goes on", e.getMessage());
                 told.told("a process at " + path, String.valueOf(e.getMessage()));
+                isTaken = false;
                 return;
             }
             close(); // The path is the other's from now on.

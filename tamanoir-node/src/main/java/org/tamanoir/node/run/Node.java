@@ -437,11 +437,7 @@ public final class Node {
         AdminServer server = new AdminServer(
                 manager,
                 new AdminSettings(
-                        address,
-                        tokens,
-                        admin.readOnly(),
-                        Set.copyOf(admin.hosts()),
-                        admin.tls() ? files() : null),
+                        address, tokens, admin.readOnly(), Set.copyOf(admin.hosts()), admin.tls() ? files() : null),
                 sockets,
                 () -> ConfigText.of(config, manager.givenRoutes(), manager.otherRoutes(), manager.qos()));
         Membership joined = membership;

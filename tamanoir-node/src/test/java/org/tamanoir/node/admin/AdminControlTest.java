@@ -71,8 +71,8 @@ class AdminControlTest {
 
     private static AdminSettings settings(boolean readOnly, Set<String> services) {
         AdminToken all = new AdminToken("admin", TestAdmin.SECRET, AdminToken.Right.CHANGE);
-        AdminToken application = new AdminToken(
-                "application", Token.of(APPLICATION, "this test"), AdminToken.Right.CONTROL, services);
+        AdminToken application =
+                new AdminToken("application", Token.of(APPLICATION, "this test"), AdminToken.Right.CONTROL, services);
         return new AdminSettings(TestAdmin.ANY, List.of(all, application), readOnly, Set.of(), null);
     }
 

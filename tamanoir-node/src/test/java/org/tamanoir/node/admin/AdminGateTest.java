@@ -234,8 +234,7 @@ class AdminGateTest {
 
     @Test
     void addressesLocalhostAndConfiguredNamesAreTheServersOwn() throws Exception {
-        AdminSettings settings =
-                new AdminSettings(TestAdmin.ANY, List.of(), false, Set.of("Node1.example"), null);
+        AdminSettings settings = new AdminSettings(TestAdmin.ANY, List.of(), false, Set.of("Node1.example"), null);
         try (TestAdmin node = TestAdmin.start(settings)) {
             for (String host : List.of("localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:3324", "node1.example:80")) {
                 assertThat(node.raw("GET /health HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"))

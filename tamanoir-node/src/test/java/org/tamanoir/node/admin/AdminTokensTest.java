@@ -103,7 +103,8 @@ class AdminTokensTest {
                             .isEqualTo(200);
                 }
             }
-            for (String wrong : List.of("Bearer " + READ + "x", basic("x" + READ), "Basic !", "Basic", "Bearer ", READ)) {
+            for (String wrong :
+                    List.of("Bearer " + READ + "x", basic("x" + READ), "Basic !", "Basic", "Bearer ", READ)) {
                 assertThat(node.send(asked(node, "/v1/node", wrong)).status())
                         .as(wrong)
                         .isEqualTo(401);
@@ -143,8 +144,7 @@ class AdminTokensTest {
     @Test
     void eachChangeIsAnEventWithPeerTokenOperationAndOutcome() throws Exception {
         try (TestAdmin node = TestAdmin.start(at(TestAdmin.ANY, TOKENS))) {
-            HttpRequest.Builder byAlice =
-                    node.change("PUT", PATH, ROUTE).setHeader("Authorization", "Bearer " + ALICE);
+            HttpRequest.Builder byAlice = node.change("PUT", PATH, ROUTE).setHeader("Authorization", "Bearer " + ALICE);
             assertThat(node.send(byAlice).status()).isEqualTo(200);
             assertThat(node.put(PATH, "{\"address\": \"nowhere\"}").status()).isEqualTo(422);
             HttpRequest.Builder stranger =
@@ -167,7 +167,8 @@ class AdminTokensTest {
                     .satisfies(refused -> assertThat(refused.details())
                             .containsEntry("token", "none")
                             .containsEntry("operation", "DELETE " + PATH)
-                            .hasEntrySatisfying("outcome", why -> assertThat(why).contains("token is wrong")));
+                            .hasEntrySatisfying(
+                                    "outcome", why -> assertThat(why).contains("token is wrong")));
             assertThat(node.manager.events().after(0).toString()).doesNotContain(ALICE, TestAdmin.TOKEN);
         }
     }

@@ -47,8 +47,7 @@ class DocumentedExamplesTest {
     private static final Pattern WORD = Pattern.compile("'([^']*)'|\"([^\"]*)\"|(\\S+)");
 
     /** What examples import that say so in words. */
-    private static final String IMPORTS =
-            """
+    private static final String IMPORTS = """
             import java.io.*;
             import java.net.*;
             import java.nio.*;
@@ -189,7 +188,11 @@ class DocumentedExamplesTest {
                     }
                     """);
             source = source.replace("new ShortestFirst(config, drops)", "new ShortestFirst(config, drops) {}");
-            sources.put("ShortestFirst", sources.get("ShortestFirst").replace("abstract class", "class").replace("{}\n", """
+            sources.put(
+                    "ShortestFirst",
+                    sources.get("ShortestFirst")
+                            .replace("abstract class", "class")
+                            .replace("{}\n", """
                     {}
                         public void enqueue(Item item, long nowNs) {}
                         public Item dequeue(long nowNs) { return null; }
@@ -254,8 +257,7 @@ class DocumentedExamplesTest {
                 import org.tamanoir.service.StreamInfo.Transport;
                 import org.tamanoir.testkit.ServiceHarness;
                 public class Example {
-                """
-                + example.text.replace("void ", "public void ") + "}\n";
+                """ + example.text.replace("void ", "public void ") + "}\n";
         assertThat(compile(classes, Map.of("Foo", service, "Example", test)))
                 .as(example.name())
                 .isEmpty();
@@ -298,7 +300,9 @@ class DocumentedExamplesTest {
 
     /** Returns a command in one line, without a comment and what stands for more options. */
     private static String words(String command) {
-        return command.replace("\\\n", " ").replaceFirst("\\s+(#|\\d?>).*", "").replaceFirst("\\s+(\\.\\.\\.|…)\\s*$", "");
+        return command.replace("\\\n", " ")
+                .replaceFirst("\\s+(#|\\d?>).*", "")
+                .replaceFirst("\\s+(\\.\\.\\.|…)\\s*$", "");
     }
 
     /** Returns whether it is what a command prints, or names files that are not there. */
@@ -316,8 +320,7 @@ class DocumentedExamplesTest {
             }
         }
         Path file = Files.writeString(
-                folder.resolve("node.yaml"),
-                "listen: {gateways: ['7001=127.0.0.1:7002,octets,org.example.Shout']}\n");
+                folder.resolve("node.yaml"), "listen: {gateways: ['7001=127.0.0.1:7002,octets,org.example.Shout']}\n");
         Problems problems = new Problems();
         ClassLoader before = Thread.currentThread().getContextClassLoader();
         try (URLClassLoader loader = loader(classes)) {

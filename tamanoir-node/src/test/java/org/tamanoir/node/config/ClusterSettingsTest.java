@@ -198,7 +198,8 @@ class ClusterSettingsTest {
         NodeConfigBuilder plain = new NodeConfigBuilder(new Problems());
         ConfigFile.parse(
                 "f",
-                "admin: {listen: \"*:3324\", plain: allowed}\ncluster: {token-file: " + token + ", directors: [\"http://10.9.0.2\"]}\n",
+                "admin: {listen: \"*:3324\", plain: allowed}\ncluster: {token-file: " + token
+                        + ", directors: [\"http://10.9.0.2\"]}\n",
                 plain);
         options.forEach(new Overrides(plain)::setting);
         plain.check();
@@ -229,8 +230,9 @@ class ClusterSettingsTest {
 
     @Test
     void theConfigurationInForceReadsAsItself() {
-        read("admin: {listen: \"*:4000\", plain: allowed}\ncluster: {directors: [\"https://10.9.0.2\"], token-file: TOKEN, name: n, "
-                + "address: 10.0.0.7, interface: eth1, weight: 9, set-up: \"off\"}\n");
+        read(
+                "admin: {listen: \"*:4000\", plain: allowed}\ncluster: {directors: [\"https://10.9.0.2\"], token-file: TOKEN, name: n, "
+                        + "address: 10.0.0.7, interface: eth1, weight: 9, set-up: \"off\"}\n");
         MembershipSettings membership = membership();
         NodeConfig config = settings.build();
         String text = ConfigText.of(config, config.routes(), "", config.qos());

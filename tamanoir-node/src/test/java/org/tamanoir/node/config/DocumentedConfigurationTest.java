@@ -177,8 +177,9 @@ class DocumentedConfigurationTest {
     }
 
     /** What a reader has that this host has not: files, interfaces, classes of his own. */
-    private static final Pattern OF_THE_READER = Pattern.compile("there is no such file|there is none|is not on the class path|"
-            + "cannot be read|network interface|no director|has no dispatch|nobody is trusted");
+    private static final Pattern OF_THE_READER =
+            Pattern.compile("there is no such file|there is none|is not on the class path|"
+                    + "cannot be read|network interface|no director|has no dispatch|nobody is trusted");
 
     /** Each block of YAML is well-formed; those with keys of a node's configuration alone are one. */
     @Test
@@ -187,8 +188,11 @@ class DocumentedConfigurationTest {
         NodeSettings.ALL.forEach(setting -> nodeKeys.add(setting.path().replaceFirst("\\..*", "")));
         List<String> checked = new ArrayList<>();
         try (Stream<Path> pages = Files.list(DOCUMENT.resolveSibling(""))) {
-            for (Path page : pages.filter(each -> each.toString().endsWith(".md")).sorted().toList()) {
-                Matcher block = Pattern.compile("```yaml\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(page));
+            for (Path page : pages.filter(each -> each.toString().endsWith(".md"))
+                    .sorted()
+                    .toList()) {
+                Matcher block =
+                        Pattern.compile("```yaml\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(page));
                 while (block.find()) {
                     check(String.valueOf(page.getFileName()), block.group(1), nodeKeys, checked);
                 }
@@ -205,9 +209,8 @@ class DocumentedConfigurationTest {
             throw new AssertionError(page + ":\n" + text, e);
         }
         if (!(tree instanceof YamlNode.Fields fields)
-                || !nodeKeys.containsAll(fields.fields().stream()
-                        .map(YamlNode.Field::key)
-                        .toList())
+                || !nodeKeys.containsAll(
+                        fields.fields().stream().map(YamlNode.Field::key).toList())
                 || text.contains("address: 10.72.0.100")) { // A director's services have addresses.
             return;
         }

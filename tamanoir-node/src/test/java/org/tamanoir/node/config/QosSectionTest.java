@@ -215,7 +215,10 @@ class QosSectionTest {
                         "classes: [{name: a}]\npre:\n  discipline: wqf\nlinks:\n- {name: l, rate: 1, discipline: x}"))
                 .hasSize(2)
                 .satisfies(lines -> {
-                    assertThat(lines.get(0)).startsWith("f:3: pre: ").doesNotContain("pre: pre").contains("wqf", "stfq");
+                    assertThat(lines.get(0))
+                            .startsWith("f:3: pre: ")
+                            .doesNotContain("pre: pre")
+                            .contains("wqf", "stfq");
                     assertThat(lines.get(1))
                             .startsWith("f:5: links[0]: link 'l': ")
                             .contains("fq-codel");

@@ -104,7 +104,13 @@ class DirectorFileTest {
         assertThat(settings.ready()).isNull();
         assertThat(settings.admin())
                 .isEqualTo(new AdminConfig(
-                        new InetSocketAddress("127.0.0.1", 3325), true, AdminConfig.Tokens.NONE, false, List.of(), false, null));
+                        new InetSocketAddress("127.0.0.1", 3325),
+                        true,
+                        AdminConfig.Tokens.NONE,
+                        false,
+                        List.of(),
+                        false,
+                        null));
     }
 
     @Test

@@ -24,8 +24,8 @@ import org.tamanoir.node.config.ConfigFile;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeConfigBuilder;
 import org.tamanoir.node.config.Problems;
-import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.support.Waiting;
+import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.QuicPort;
 import tools.jackson.databind.JsonNode;
@@ -54,7 +54,8 @@ class CertificateRenewalTest {
     }
 
     private static X509Certificate shown(InetSocketAddress address, TlsFiles trusting) throws IOException {
-        try (SSLSocket socket = (SSLSocket) trusting.context().getSocketFactory().createSocket()) {
+        try (SSLSocket socket =
+                (SSLSocket) trusting.context().getSocketFactory().createSocket()) {
             socket.connect(address, (int) Waiting.PATIENCE.toMillis());
             socket.setSoTimeout((int) Waiting.PATIENCE.toMillis());
             socket.startHandshake();
@@ -77,15 +78,13 @@ class CertificateRenewalTest {
         TestAuthority second = new TestAuthority(folder, "second");
         TlsFiles before = first.files("node");
         boolean hasQuic = QuicPort.whyNot().isEmpty();
-        Files.writeString(
-                folder.resolve("node.yaml"),
-                """
+        Files.writeString(folder.resolve("node.yaml"), """
                 listen: {tcp: [], udp: [], tls: ["127.0.0.1:0"], quic: [%s]}
                 tls: {certificate: %s, key: %s}
                 admin: {listen: "127.0.0.1:0", tls: true}
                 deploy: {code-server: "127.0.0.1:0", tls: true}
-                """
-                        .formatted(hasQuic ? "\"127.0.0.1:0\"" : "", before.certificate(), before.key()));
+                """.formatted(
+                        hasQuic ? "\"127.0.0.1:0\"" : "", before.certificate(), before.key()));
         Problems problems = new Problems();
         NodeConfig config = read(problems);
         assertThat(problems.lines()).isEmpty();

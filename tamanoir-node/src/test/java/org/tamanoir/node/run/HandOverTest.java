@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,6 +34,7 @@ class HandOverTest {
     Path folder;
 
     private final CountDownLatch drained = new CountDownLatch(1);
+    private final List<String> told = new CopyOnWriteArrayList<>();
 
     @BeforeEach
     void need() {
@@ -47,7 +49,7 @@ class HandOverTest {
     }
 
     private HandOver begin() throws IOException {
-        HandOver waiting = HandOver.listen(path(), NOTHING, drained::countDown, (peer, outcome) -> {});
+        HandOver waiting = HandOver.listen(path(), NOTHING, drained::countDown, (peer, outcome) -> told.add(peer + ": " + outcome));
         waiting.begin();
         return waiting;
     }
@@ -71,6 +73,7 @@ class HandOverTest {
                 process.send(HandOver.READY + "1");
             }
             drained.await();
+            assertThat(told).containsExactly("process 1: done");
             assertThat(path()).doesNotExist();
         }
     }
@@ -90,6 +93,8 @@ class HandOverTest {
                                 return true;
                             });
             drained.await();
+            assertThat(told.get(0)).startsWith("a process at " + path() + ": ");
+            assertThat(told.get(told.size() - 1)).endsWith(": done");
         }
     }
 

@@ -63,7 +63,9 @@ final class ControlSocket implements Wire, AutoCloseable {
         } catch (IOException e) {
             channel.close();
             throw new IOException(
-                    "control address " + Addresses.text(address) + " cannot be used (" + Causes.text(e) + "): give a free one", e);
+                    "control address " + Addresses.text(address) + " cannot be used (" + Causes.text(e)
+                            + "): give a free one",
+                    e);
         }
         thread = new Thread(this::run, "ring-" + (me == RingPlan.DISTRIBUTOR ? "distributor" : me));
         thread.setDaemon(true);
