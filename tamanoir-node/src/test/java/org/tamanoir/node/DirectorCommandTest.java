@@ -135,7 +135,7 @@ class DirectorCommandTest {
                 .orElse("");
         Assumptions.assumeFalse(device.isEmpty(), "no network interface but loopback, and keepalived wants another");
         Path file = file(SERVICE + "name: front1\nvrrp: {interface: " + device + ", router-id: 7}\n"
-                + "admin: {listen: '*:3325', ready: '127.0.0.1:3326'}");
+                + "admin: {listen: '*:3325', plain: allowed, ready: '127.0.0.1:3326'}");
         assertThat(run("director", "keepalived", "-c", file.toString()))
                 .as("%s", err)
                 .isZero();
