@@ -29,6 +29,7 @@ import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.client.AnepSender;
+import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.support.Seeds;
 import org.tamanoir.tls.TestAuthority;
@@ -280,7 +281,7 @@ class TlsStreamTest extends TcpNodeTesting {
         sender.finish();
 
         node.settleAfterDrop(DropReason.NEXT_HOP_UNREACHABLE);
-        String line = "next hop " + sink.address() + " not reached: TLS handshake: ";
+        String line = "next hop " + Addresses.text(sink.address()) + " not reached: TLS handshake: ";
         assertThat(log())
                 .filteredOn(each -> each.contains(line))
                 .singleElement()
