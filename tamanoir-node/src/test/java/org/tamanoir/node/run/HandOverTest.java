@@ -49,7 +49,8 @@ class HandOverTest {
     }
 
     private HandOver begin() throws IOException {
-        HandOver waiting = HandOver.listen(path(), NOTHING, drained::countDown, (peer, outcome) -> told.add(peer + ": " + outcome));
+        HandOver waiting = HandOver.listen(
+                path(), NOTHING, drained::countDown, (peer, outcome) -> told.add(peer + ": " + outcome));
         waiting.begin();
         return waiting;
     }
