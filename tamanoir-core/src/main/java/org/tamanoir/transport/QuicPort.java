@@ -539,12 +539,7 @@ public final class QuicPort implements AutoCloseable {
                 streams--;
                 QuicChannel connection = stream.parent();
                 int before = begun;
-                new QuicFarewell(
-                                connection,
-                                loop,
-                                look,
-                                () -> streams == 0 && begun == before,
-                                () -> end(connection))
+                new QuicFarewell(connection, loop, look, () -> streams == 0 && begun == before, () -> end(connection))
                         .look();
             });
         }

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.client.AnepSender;
+import org.tamanoir.node.cli.Systemd;
 import org.tamanoir.node.config.ConfigFile;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeConfigBuilder;
@@ -90,7 +91,7 @@ class CertificateRenewalTest {
         assertThat(problems.lines()).isEmpty();
         Node started = new Node(config);
         node = started;
-        Reloader reloader = new Reloader(started, this::read);
+        Reloader reloader = new Reloader(started, this::read, Systemd.ofProcess());
         started.reloading(reloader);
         started.start();
         URI admin = URI.create(started.servers().get("admin API"));
