@@ -399,8 +399,9 @@ final class NextHops {
     private @Nullable Egress datagrams(RouteCacheEntry hop, InetSocketAddress address) {
         InetAddress to = address.getAddress();
         Arrival from = arrival;
-        boolean isBack = from != null && from.isFrom(hop) && context.egress().receives(from.socket());
-        UdpSocket socket = isBack ? from.socket() : context.egress().towards(to);
+        UdpSocket socket = from != null && from.isFrom(hop) && context.egress().receives(from.socket())
+                ? from.socket() // It goes back.
+                : context.egress().towards(to);
         int scope = to.isLinkLocalAddress() ? Addresses.scope(to) : 0;
         if (socket == null || (scope != 0 && datagrams.size() >= MAX_DATAGRAM_WAYS)) {
             return null;
