@@ -60,7 +60,7 @@ public final class Incidents {
 
     private void faulty(ServiceDefinition definition, String fault) {
         if (definition.health().began(fault)) {
-            tell(
+            record( // The log has a line of the failure.
                     Incident.Kind.FAULT,
                     definition,
                     "service " + definition.label() + " does not begin: " + fault + "; failure policy "
@@ -111,6 +111,10 @@ public final class Incidents {
 
     void tell(Incident.Kind kind, ServiceDefinition definition, String text) {
         LOG.warn("{}", text);
+        record(kind, definition, text);
+    }
+
+    private void record(Incident.Kind kind, ServiceDefinition definition, String text) {
         try {
             log.accept(new Incident(kind, definition, text));
         } catch (RuntimeException e) {

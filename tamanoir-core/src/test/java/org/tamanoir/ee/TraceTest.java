@@ -340,10 +340,13 @@ class TraceTest {
             assertThat(waiting.waits()).startsWith("held by service " + NAME + ", for ");
             held.take().resume(Verdict.DROP);
             CompletableFuture<TraceResult> resumed = later(node, to(receiver.address()));
-            held.take().resume(Verdict.FORWARD);
+            Suspension first = held.take();
+            receiver.send(node.udp(), List.of(UdpTestNode.packet(to(receiver.address()), 200)));
+            held.take().resume(Verdict.DROP); // The first has been set aside by then.
+            first.resume(Verdict.FORWARD);
             assertThat(decisions(resumed.get()))
                     .containsSubsequence("PROCESS HELD", "PROCESS taken", "PROCESS FORWARD", "END sent");
-            node.balanced(0);
+            node.balanced(1);
         }
     }
 

@@ -90,7 +90,7 @@ class ExpressionOracleTest {
         }
     }
 
-    private Random random = new Random();
+    private Random random = new Random(0);
     private final Map<String, Object> fields = new HashMap<>();
     private int variables;
 
