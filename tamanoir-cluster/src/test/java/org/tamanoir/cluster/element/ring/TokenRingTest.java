@@ -270,7 +270,7 @@ class TokenRingTest {
     void anAddressInUseIsAnErrorInOneLine() {
         assertThatThrownBy(() -> new TokenRing(settings, 0))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining(address(0).toString())
+                .hasMessageContaining("control address 127.0.0.1:" + address(0).getPort())
                 .hasMessageContaining("give a free one");
     }
 }
