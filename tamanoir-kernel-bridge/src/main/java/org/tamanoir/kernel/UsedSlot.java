@@ -141,8 +141,8 @@ final class UsedSlot {
 
     /** Reads what {@link #observe} is about. */
     void read() throws LevelException {
-        heldPackets = isHeld() ? HOLD : 0;
         state = AbiDecoder.state(driver.state(number));
+        heldPackets = state.settled() < 0 ? HOLD : 0; // As levels know it: the slot may be let go of meanwhile.
     }
 
     /** Looks at what was read before the node's sockets were looked at, and settles what is lost of it. */

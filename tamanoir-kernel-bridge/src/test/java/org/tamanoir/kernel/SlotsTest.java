@@ -41,6 +41,8 @@ class SlotsTest {
         long seen;
         long up;
         long settled;
+        /** Runs before the state is read. */
+        Runnable meanwhile = () -> {};
 
         @Override
         public Level level() {
@@ -74,6 +76,7 @@ class SlotsTest {
 
         @Override
         public ByteBuffer state(int slot) {
+            meanwhile.run();
             return ByteBuffer.allocate(Abi.StateStruct.SIZE)
                     .order(ByteOrder.nativeOrder())
                     .putLong(Abi.StateStruct.SEEN, seen)
@@ -248,5 +251,15 @@ class SlotsTest {
         driver.settled = 2;
         assertThat(observe(slot)).isEqualTo(UsedSlot.Finding.QUIET);
         assertThat(observe(slot)).isEqualTo(UsedSlot.Finding.FREE);
+    }
+
+    @Test
+    void aSlotThatIsHeldOrLetGoWhileItIsReadHasNoPacketsPending() throws Exception {
+        UsedSlot slot = new UsedSlot(1, driver, true);
+        slot.hold();
+        driver.meanwhile = slot::release;
+        assertThat(observe(slot)).isEqualTo(UsedSlot.Finding.QUIET);
+        driver.meanwhile = slot::stop;
+        assertThat(observe(slot)).isEqualTo(UsedSlot.Finding.QUIET);
     }
 }
