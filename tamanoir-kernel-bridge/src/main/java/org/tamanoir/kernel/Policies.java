@@ -152,9 +152,6 @@ final class Policies {
         boolean crosses = (level == Level.MODULE) != (offload.level() == Level.MODULE);
         boolean mayBeUp = isOrdered || crosses; // In between all packets go up.
         UsedSlot slot = slotFor(offload, policy, level, mayBeUp);
-        if (mayBeUp || !policy.share().equals(Share.NONE)) {
-            stop(offload);
-        }
         try {
             if (crosses) {
                 sendUp(offload, level, slot.number);
@@ -166,6 +163,7 @@ final class Policies {
         }
     }
 
+    /** Takes a slot for what an offload is to do, and stops that of before if packets go up by the change. */
     private synchronized UsedSlot slotFor(KernelOffload offload, Policy policy, Level level, boolean mayBeUp)
             throws LevelException {
         checkOpen();
@@ -173,7 +171,11 @@ final class Policies {
             throw new LevelException(FROM_XDP);
         }
         check(level, offload.keys(), offload.flow(), policy, mayBeUp);
-        return take(level, offload.flow(), policy, mayBeUp);
+        UsedSlot slot = take(level, offload.flow(), policy, mayBeUp);
+        if (mayBeUp || !policy.share().equals(Share.NONE)) {
+            stop(offload);
+        }
+        return slot;
     }
 
     /** Has packets of all keys of a policy go up from one moment on. */
