@@ -2,6 +2,8 @@ package org.tamanoir.kernel;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -24,6 +26,12 @@ final class LevelsThread {
     private final Reconciler reconciler;
     private final Thread thread = new Thread(this::run, "levels");
     private volatile boolean isStopped;
+    /** Why a step was refused the last time, by its name; empty if it was not. The thread's own. */
+    private final Map<String, String> refusals = new HashMap<>();
+
+    private interface Step {
+        void take() throws NetlinkException, LevelException;
+    }
 
     LevelsThread(WayUp wayUp, AttachedLevels levels, Policies policies, Reconciler reconciler) {
         this.wayUp = wayUp;
@@ -49,8 +57,8 @@ final class LevelsThread {
                 policies.endLeaving(nowNs);
                 if (nowNs - addressesNs >= 0) {
                     addressesNs = nowNs + ADDRESSES_NS;
-                    readAddresses();
-                    proceed();
+                    attempt("levels: addresses of this host", () -> policies.locals(wayUp.addresses()));
+                    attempt("levels", levels::proceed);
                 }
             } catch (Throwable fault) {
                 tell(fault);
@@ -69,19 +77,17 @@ final class LevelsThread {
         }
     }
 
-    private void proceed() {
+    /** Takes a step that may be refused again and again: the log has each refusal once. */
+    private void attempt(String what, Step step) {
+        String refusal = "";
         try {
-            levels.proceed();
-        } catch (LevelException refused) {
-            LOG.warn("levels: {}", refused.getMessage());
-        }
-    }
-
-    private void readAddresses() {
-        try {
-            policies.locals(wayUp.addresses());
+            step.take();
         } catch (NetlinkException | LevelException refused) {
-            LOG.warn("levels: addresses of this host: {}", refused.getMessage());
+            refusal = String.valueOf(refused.getMessage());
+        }
+        boolean isNews = !refusal.equals(refusals.put(what, refusal));
+        if (isNews && !refusal.isEmpty()) {
+            LOG.warn("{}: {}", what, refusal);
         }
     }
 

@@ -38,6 +38,7 @@ final class LibC {
     static final int EINTR = 4;
     static final int EAGAIN = 11;
     static final int EEXIST = 17;
+    static final int ENODEV = 19;
     static final int EOPNOTSUPP = 95;
     static final int EAFNOSUPPORT = 97;
     static final int ENOBUFS = 105;

@@ -48,20 +48,43 @@ record Links(int index, String name, int hardwareType, String kind, int above, i
                     .headerNumber(0);
             List<Links> links = new ArrayList<>();
             for (ByteBuffer answer : socket.exchange(request)) {
-                ByteBuffer name = NetlinkAttributes.find(answer, HEADER_BYTES, NAME);
-                String kind = kind(answer);
-                if (name != null) {
-                    links.add(new Links(
-                            answer.getInt(4),
-                            NetlinkAttributes.text(name),
-                            Short.toUnsignedInt(answer.getShort(2)),
-                            kind,
-                            number(answer, MASTER),
-                            beneath(answer, kind),
-                            address(answer)));
-                }
+                addTo(links, answer);
             }
             return links;
+        }
+    }
+
+    /** Returns these as they are now, without those that are gone, and without reading all that there are. */
+    static List<Links> again(List<Links> links) throws NetlinkException {
+        try (NetlinkSocket socket = NetlinkSocket.open(NetlinkSocket.ROUTE)) {
+            List<Links> now = new ArrayList<>();
+            for (Links link : links) {
+                try {
+                    for (ByteBuffer answer : socket.exchange(NetlinkRequest.link(link.index))) {
+                        addTo(now, answer);
+                    }
+                } catch (NetlinkException e) {
+                    if (e.errno() != LibC.ENODEV) {
+                        throw e;
+                    }
+                }
+            }
+            return now;
+        }
+    }
+
+    private static void addTo(List<Links> links, ByteBuffer answer) {
+        ByteBuffer name = NetlinkAttributes.find(answer, HEADER_BYTES, NAME);
+        String kind = kind(answer);
+        if (name != null) {
+            links.add(new Links(
+                    answer.getInt(4),
+                    NetlinkAttributes.text(name),
+                    Short.toUnsignedInt(answer.getShort(2)),
+                    kind,
+                    number(answer, MASTER),
+                    beneath(answer, kind),
+                    address(answer)));
         }
     }
 

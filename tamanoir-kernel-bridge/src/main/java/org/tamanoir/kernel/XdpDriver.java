@@ -136,9 +136,8 @@ final class XdpDriver extends BpfDriver {
     private void readAddresses() throws LevelException {
         Set<ByteBuffer> now = new HashSet<>();
         try {
-            for (Links link : Links.all()) {
-                if (link.address().capacity() == ETHERNET_BYTES
-                        && links.stream().anyMatch(named -> named.index() == link.index())) {
+            for (Links link : Links.again(links)) {
+                if (link.address().capacity() == ETHERNET_BYTES) {
                     now.add(link.address());
                 }
             }
