@@ -7,7 +7,6 @@ import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.traffic.CounterTotals;
 
 /**
@@ -57,12 +56,7 @@ public final class ServiceHealth {
     private final LongSupplier nanoTime;
     private final @Nullable Throttle throttle;
     private final long packetBudgetNs;
-    /** What its instances have counted by names of their own, and the reasons that they gave for drops. */
-    private volatile CounterTotals counters = new CounterTotals();
-
-    private volatile CounterTotals dropReasons = new CounterTotals();
-    /** What levels below have done for instances that have ended. */
-    private LevelCounters endedBelow = LevelCounters.ZERO;
+    private volatile Totals totals = new Totals(new CounterTotals(), new CounterTotals(), new LevelTotals());
 
     private final AtomicLong processorNs = new AtomicLong();
     private final AtomicLong allocatedBytes = new AtomicLong();
@@ -83,6 +77,9 @@ public final class ServiceHealth {
     private String quarantineReason = "";
     private Duration lastQuarantine = Duration.ZERO;
     private String fault = "";
+
+    /** What outlives instances, and other settings of the same version. */
+    private record Totals(CounterTotals counters, CounterTotals dropReasons, LevelTotals below) {}
 
     /** Makes the health of a service without limits. */
     public ServiceHealth() {
@@ -293,28 +290,22 @@ public final class ServiceHealth {
 
     /** Returns what its instances have counted by names of their own. */
     public CounterTotals counters() {
-        return counters;
+        return totals.counters;
     }
 
     /** Returns the reasons that its instances gave for drops. */
     public CounterTotals dropReasons() {
-        return dropReasons;
+        return totals.dropReasons;
     }
 
-    /** Keeps what levels below have done for an instance that has ended. */
-    public synchronized void endBelow(LevelCounters counters) {
-        endedBelow = endedBelow.plus(counters);
-    }
-
-    /** Returns what levels below have done for instances that have ended. */
-    public synchronized LevelCounters endedBelow() {
-        return endedBelow;
+    /** Returns what levels below have done for its instances. */
+    public LevelTotals below() {
+        return totals.below;
     }
 
     /** Goes on with the totals of the same version under other settings; before the first instance. */
     public void goOnCounting(ServiceHealth before) {
-        counters = before.counters;
-        dropReasons = before.dropReasons;
+        totals = before.totals;
     }
 
     /** Returns what a packet may use of a processor, in ns; 0 = any time. */

@@ -208,15 +208,18 @@ public final class Instances implements Watchdog.Fleet<Instance> {
 
     /** Takes an instance out that has ended; its counts stay. */
     void ended(Instance instance) {
-        if (takeOut(instance)) {
-            instance.over();
+        try {
+            instance.thread.endCounts(); // Not under the lock of all: levels below are asked.
+        } finally {
+            if (takeOut(instance)) {
+                instance.over();
+            }
         }
     }
 
     private synchronized boolean takeOut(Instance instance) {
         Runnable atEnd = running.remove(instance);
         if (atEnd != null) {
-            instance.thread.endCounts();
             instance.thread.traffic.addTo(endedTraffic);
             endedByGateway.ended(instance);
             instance.thread.traffic.addTo(

@@ -13,7 +13,6 @@ import org.tamanoir.catalog.Throttle;
 import org.tamanoir.catalog.Transit;
 import org.tamanoir.format.FormatSource;
 import org.tamanoir.nodeos.Flow;
-import org.tamanoir.nodeos.LevelCounters;
 import org.tamanoir.nodeos.LevelException;
 import org.tamanoir.nodeos.Offload;
 import org.tamanoir.nodeos.Policy;
@@ -488,14 +487,11 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         atEnd.run();
     }
 
-    /** Has the service's totals keep what was counted here, since the instance has ended. Any thread. */
+    /** Has the service's totals keep what was counted here, since the instance has ended. Idempotent. Any thread. */
     final void endCounts() {
         counters.end();
         dropReasons.end();
-        LevelCounters below = levels.counters();
-        if (below != LevelCounters.ZERO) {
-            health.endBelow(below);
-        }
+        levels.endCounts();
     }
 
     /** Ends the instance as soon as it looks, whatever still waits. Any thread. */

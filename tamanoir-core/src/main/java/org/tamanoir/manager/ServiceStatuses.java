@@ -98,7 +98,7 @@ final class ServiceStatuses {
                 definition.health().dropReasons().sums(),
                 definition.health(),
                 definition.placement().status(),
-                below(definition.health(), instances),
+                definition.health().below().sum(),
                 List.of());
     }
 
@@ -134,7 +134,7 @@ final class ServiceStatuses {
                 service.life.dropReasons().sums(),
                 service.life,
                 service.placement.status(),
-                below(service.life, instances),
+                service.life.below().sum(),
                 service.holders());
     }
 
@@ -193,10 +193,6 @@ final class ServiceStatuses {
 
     private static boolean servesUdp(List<InstanceStatus> instances) {
         return tcpStreams(instances) < instances.size();
-    }
-
-    private static LevelCounters below(ServiceHealth health, List<InstanceStatus> instances) {
-        return instances.stream().map(InstanceStatus::below).reduce(health.endedBelow(), LevelCounters::plus);
     }
 
     /** Returns the versions that {@code name:version} or a bare name means. */

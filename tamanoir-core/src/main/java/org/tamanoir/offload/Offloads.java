@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.tamanoir.catalog.LevelTotals;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.nodeos.Flow;
@@ -16,11 +17,15 @@ import org.tamanoir.nodeos.Policy;
 /**
  * The policies that one instance has at work on levels below the JVM.
  *
- * <p>Thread contract: the service's thread, but for {@link #close} and {@link #counters}, which any thread may call.
+ * <p>Thread contract: the service's thread, but for {@link #close}, {@link #counters} and {@link #endCounts}, which any thread
+ * may call.
  */
-final class Offloads {
+final class Offloads implements LevelTotals.Source {
     /** As {@code Service.offload} says. */
     static final int MAX_OFFLOADS = 64;
+
+    /** The service's. */
+    private final LevelTotals below;
 
     private final ServiceCatalog services;
     private final NodeOs levels;
@@ -36,6 +41,7 @@ final class Offloads {
     private int catalogGeneration;
 
     Offloads(ServiceCatalog services, NodeOs levels, ServiceDefinition definition) {
+        this.below = definition.health().below();
         this.services = services;
         this.levels = levels;
         this.definition = definition;
@@ -96,7 +102,10 @@ final class Offloads {
             return false;
         }
         all.add(offload);
-        hasBegun = true;
+        if (!hasBegun) {
+            hasBegun = true;
+            below.begin(this);
+        }
         return true;
     }
 
@@ -190,7 +199,8 @@ final class Offloads {
     }
 
     /** Returns all that was done with UDP packets. Any thread. */
-    LevelCounters counters() {
+    @Override
+    public LevelCounters counters() {
         List<KeyedOffload> there;
         LevelCounters sum;
         synchronized (this) {
@@ -203,6 +213,11 @@ final class Offloads {
             }
         }
         return sum;
+    }
+
+    /** Has the service's totals keep what was done, when all are closed. Any thread. */
+    void endCounts() {
+        below.end(this);
     }
 
     /** Forgets those that are closed, but not what they did. */

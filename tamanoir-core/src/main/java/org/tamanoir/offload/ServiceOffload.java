@@ -231,4 +231,9 @@ public final class ServiceOffload implements PlacementKeeper.Instance {
     public LevelCounters counters() {
         return offloads.counters();
     }
+
+    /** Has the service's totals keep what levels have done, which do nothing for it any more; any thread. */
+    public void endCounts() {
+        offloads.endCounts();
+    }
 }

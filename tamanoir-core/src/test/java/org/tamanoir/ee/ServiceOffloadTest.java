@@ -13,6 +13,7 @@ import java.net.DatagramSocket;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -29,6 +30,9 @@ import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.manager.ActiveNodeManager;
+import org.tamanoir.manager.NodeChange;
+import org.tamanoir.manager.NodeChange.Redefined;
 import org.tamanoir.nodeos.Flow;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.nodeos.LevelCounters;
@@ -205,6 +209,35 @@ class ServiceOffloadTest {
         awaitStatus(definition, Level.JVM, "dispatch packet with level xdp: workers are in the JVM");
         node.balanced(1);
         assertThat(levels.open()).isEmpty();
+    }
+
+    /** Its instance of before goes on until its levels are the next one's. */
+    @Test
+    void whatLevelsHaveDoneStaysUnderOtherSettings() throws Exception {
+        ServiceDefinition before = definition("", () -> new Asking(Policy.forward()), new Placement());
+        ServiceDefinition fresh = definition("", () -> new Light(null), new Placement());
+        node.services.add(before);
+        try (ActiveNodeManager manager =
+                new ActiveNodeManager(node.environment, node.services, node.routes, null)) {
+            start();
+            send();
+            awaitOpen(1);
+            levels.open().get(0).passOn(5);
+            assertPassedOn(manager, 5);
+            manager.change(new NodeChange(
+                    List.of(), List.of(), null, List.of(new Redefined(before, fresh)), Map.of(), null, null));
+            assertPassedOn(manager, 5);
+            awaitOpen(0);
+            node.balanced(1);
+            assertPassedOn(manager, 5);
+        }
+    }
+
+    private static void assertPassedOn(ActiveNodeManager manager, long packets) {
+        assertThat(manager.services())
+                .singleElement()
+                .extracting(service -> service.below().on())
+                .isEqualTo(packets);
     }
 
     // ---- what a service asks for -----------------------------------------------------------------------------------
