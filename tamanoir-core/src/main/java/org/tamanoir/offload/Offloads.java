@@ -17,8 +17,8 @@ import org.tamanoir.nodeos.Policy;
 /**
  * The policies that one instance has at work on levels below the JVM.
  *
- * <p>Thread contract: the service's thread, but for {@link #close}, {@link #counters} and {@link #endCounts}, which any thread
- * may call.
+ * <p>Thread contract: the service's thread, but for {@link #close}, {@link #counters} and {@link #endCounts}, which any
+ * thread may call.
  */
 final class Offloads implements LevelTotals.Source {
     /** As {@code Service.offload} says. */

@@ -10,8 +10,7 @@ class LevelTotalsTest {
     private final LevelTotals totals = new LevelTotals();
 
     private static LevelCounters passed(long packets) {
-        return new LevelCounters(
-                packets, 0, packets, 0, 100 * packets, 0, 0, 100, 100, new long[Policy.MAX_RULES + 1]);
+        return new LevelCounters(packets, 0, packets, 0, 100 * packets, 0, 0, 100, 100, new long[Policy.MAX_RULES + 1]);
     }
 
     @Test

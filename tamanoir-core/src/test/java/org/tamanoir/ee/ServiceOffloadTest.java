@@ -217,8 +217,7 @@ class ServiceOffloadTest {
         ServiceDefinition before = definition("", () -> new Asking(Policy.forward()), new Placement());
         ServiceDefinition fresh = definition("", () -> new Light(null), new Placement());
         node.services.add(before);
-        try (ActiveNodeManager manager =
-                new ActiveNodeManager(node.environment, node.services, node.routes, null)) {
+        try (ActiveNodeManager manager = new ActiveNodeManager(node.environment, node.services, node.routes, null)) {
             start();
             send();
             awaitOpen(1);

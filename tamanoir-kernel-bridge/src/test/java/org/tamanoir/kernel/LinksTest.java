@@ -64,13 +64,17 @@ class LinksTest {
         try (Namespaces namespaces = new Namespaces("again")) {
             String host = namespaces.add("host");
             namespaces.batch(
-                    host, "link add name gone type bridge", "link add name stays address 02:00:00:00:00:01 type bridge");
+                    host,
+                    "link add name gone type bridge",
+                    "link add name stays address 02:00:00:00:00:01 type bridge");
             List<Links> before = namespaces.in(host, () -> Links.named(List.of("gone", "stays")));
             namespaces.batch(host, "link del gone", "link set stays address 02:00:00:00:00:02");
-            assertThat(namespaces.in(host, () -> Links.again(before))).singleElement().satisfies(link -> {
-                assertThat(link.name()).isEqualTo("stays");
-                assertThat(link.address()).isEqualTo(ByteBuffer.wrap(new byte[] {2, 0, 0, 0, 0, 2}));
-            });
+            assertThat(namespaces.in(host, () -> Links.again(before)))
+                    .singleElement()
+                    .satisfies(link -> {
+                        assertThat(link.name()).isEqualTo("stays");
+                        assertThat(link.address()).isEqualTo(ByteBuffer.wrap(new byte[] {2, 0, 0, 0, 0, 2}));
+                    });
         }
     }
 }
