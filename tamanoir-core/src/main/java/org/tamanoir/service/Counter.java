@@ -11,7 +11,7 @@ import java.util.Locale;
 public final class Counter {
     /** What the values of all instances of a service version come to together, those of ended instances included. */
     public enum Kind {
-        /** Added up: events, packets, bytes. */
+        /** Added up: events, packets, bytes. Only rises, since operators look at its rate. */
         SUM {
             @Override
             public long join(long one, long other) {
@@ -99,7 +99,7 @@ public final class Counter {
     }
 
     /**
-     * Adds {@code amount} to a sum or gauge; only the owning thread may call.
+     * Adds {@code amount} to a sum, where it is 0 or more, or to a gauge; only the owning thread may call.
      *
      * @throws IllegalStateException if it is a maximum or minimum, which are set
      */
@@ -112,8 +112,9 @@ public final class Counter {
     }
 
     /**
-     * Sets the value of a gauge; a maximum stays at the largest value that was set, a minimum at the smallest. Only the
-     * owning thread may call.
+     * Sets the value of a gauge; a maximum stays at the largest value that was set, a minimum at the smallest. A sum
+     * takes the value too, but what it falls by is taken for a restart where it is read: what goes up and down is a
+     * {@link Kind#GAUGE}. Only the owning thread may call.
      */
     public void set(long amount) {
         if (kind == Kind.MAXIMUM ? amount > value : kind != Kind.MINIMUM || amount < value) {

@@ -94,7 +94,7 @@ public final class Gunzip extends Service implements Amplifier {
         packets.add(1);
         bytesIn.add(payloadBytes);
         String fault = datagrams ? whole(packet) : append(packet);
-        members.set(reader.members());
+        members.add(reader.members() - members.get());
         if (fault != null) {
             broken = !datagrams;
             return drop(fault);

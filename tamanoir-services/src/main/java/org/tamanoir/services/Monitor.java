@@ -27,8 +27,8 @@ import org.tamanoir.service.Verdict;
  * <tr><td>{@code packets}, {@code bytes}</td><td>all packets; bytes of whole packets</td></tr>
  * <tr><td>{@code smallest-bytes}, {@code largest-bytes}</td><td>of a packet; 0 before the first</td></tr>
  * <tr><td>{@code unmarked}</td><td>packets without the option that the mark needs</td></tr>
- * <tr><td>{@code lost}, {@code reordered}, {@code duplicates}, {@code stale}, {@code restarts}, {@code streams},
- * {@code untracked}</td><td>see {@link SequenceTable}; not while a level below handles packets</td></tr>
+ * <tr><td>{@code lost}, {@code late}, {@code reordered}, {@code duplicates}, {@code stale}, {@code restarts},
+ * {@code streams}, {@code untracked}</td><td>see {@link SequenceTable}; not while a level below handles packets</td></tr>
  * <tr><td>{@code not-offloaded}</td><td>1 if it asked for a level below and none could</td></tr>
  * </table>
  *

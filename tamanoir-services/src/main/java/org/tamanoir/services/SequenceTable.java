@@ -10,11 +10,11 @@ import org.tamanoir.service.Counter;
  *   number - newest    counted
  *   1                  nothing: in order
  *   over 1             lost += the gap
- *   0 to -63           duplicates if seen before, else reordered, and lost -= 1 if it lay in a gap
+ *   0 to -63           duplicates if seen before, else reordered, and late if it lay in a gap
  *   below -63          stale; if the number behind the last stale one: restarts, the stream goes on from there
  * </pre>
  *
- * <p>So {@code lost} is what is missing for now. A sender that begins anew at 0 is a restart at once, one that
+ * <p>Counters only rise, so that rates of them are right: {@code lost - late} is what is missing for now. A sender that begins anew at 0 is a restart at once, one that
  * begins elsewhere with its second packet (RFC 3550, appendix A.1, does the same).
  *
  * <p>Open addressing, linear probing, at most half full; the table starts small and doubles up to
@@ -30,6 +30,9 @@ final class SequenceTable {
     private static final int FIRST_SLOTS = 4;
 
     private final Counter lost;
+    /** Of those that were counted as lost, the ones that came after all. */
+    private final Counter late;
+
     private final Counter reordered;
     private final Counter duplicates;
     private final Counter stale;
@@ -58,6 +61,7 @@ final class SequenceTable {
 
     SequenceTable(Counter.Source counters) {
         lost = counters.counter("lost");
+        late = counters.counter("late");
         reordered = counters.counter("reordered");
         duplicates = counters.counter("duplicates");
         stale = counters.counter("stale");
@@ -131,7 +135,7 @@ final class SequenceTable {
             window[slot] |= bit;
             reordered.add(1);
             if (sequence - first[slot] > 0) {
-                lost.add(-1);
+                late.add(1);
             }
         } else if (sequence == probe[slot]) {
             restarts.add(1);

@@ -25,13 +25,13 @@ final class StageCounts {
     final Counter out = new Counter("out");
     final Counter dropped = new Counter("dropped");
     final Counter merged = new Counter("merged");
-    final Counter held = new Counter("held");
+    final Counter held = new Counter("held", Counter.Kind.GAUGE);
     /** Messages that the handler threw on; they are dropped or go on, as its policy says. */
     final Counter failed = new Counter("failed");
     /** Bytes that the handler holds, as it said last. */
-    final Counter heldBytes = new Counter("heldBytes");
+    final Counter heldBytes = new Counter("heldBytes", Counter.Kind.GAUGE);
     /** Time for a message without those behind, smoothed over sixteen samples. */
-    final Counter nsPerMessage = new Counter("nsPerMessage");
+    final Counter nsPerMessage = new Counter("nsPerMessage", Counter.Kind.GAUGE);
 
     /** Replaced as a whole when a reason comes, so that readers need no lock. */
     private volatile Map<String, Counter> reasons = Map.of();
