@@ -25,7 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Tag("process")
 @Timeout(180)
 class CoreLossProcessTest {
-    private static final int PATIENCE_MS = 60_000;
+    private static final int PATIENCE_MS = 180_000;
 
     private static byte[] packet(Class<?> service, String payload) {
         Packet packet = new PacketBuilder()

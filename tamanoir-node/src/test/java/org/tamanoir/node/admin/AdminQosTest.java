@@ -116,7 +116,7 @@ class AdminQosTest {
                 .contains(
                         "qos.classes[0].weight: 0 is out of bounds: 1 to 1000000 are allowed",
                         "qos.classes[1]: class 'b c': a name has 1 to 63 lower-case letters, digits and hyphens",
-                        "qos.default-class: default-class 'x': there is no class of this name, there are [a, b c]",
+                        "qos.default-class: 'x': there is no class of this name, there are [a, b c]",
                         "qos.pre.quantum: '5' is no duration: a whole number with us, ms or s is wanted; add the unit, "
                                 + "as in 5ms",
                         "qos.links[1]: '7' stands where a mapping (key: value) is wanted")

@@ -32,7 +32,7 @@ class JsonTableTest {
                 MAPPER.readTree(
                         "{\"sources\":[{\"ssrc\":\"0000000a\",\"sender\":\"127.0.0.1:1\",\"receiver\":\"127.0.0.1:2\","
                                 + "\"payloadType\":0,\"received\":9,\"lost\":0,\"misordered\":0,\"jitterMs\":0.9,\"ended\":false,"
-                                + "\"report\":null}]}"),
+                                + "\"report\":null}],\"companions\":{}}"),
                 lines::add);
 
         assertThat(lines.get(1)).contains(" 0.9 ");

@@ -138,7 +138,7 @@ class CtlQosTest {
                 .contains(
                         "tamanoir ctl qos set: the configuration is refused and nothing is changed; 3 things are wrong",
                         "  qos.classes[1]: class 'a': there are two of this name: rename one")
-                .anyMatch(line -> line.startsWith("  qos.default-class: default-class 'b'"))
+                .anyMatch(line -> line.startsWith("  qos.default-class: 'b'"))
                 .anyMatch(line -> line.startsWith("  qos.pre: pre: ") && line.contains("none"));
         assertThat(now()).isEqualTo(before);
     }
