@@ -95,12 +95,15 @@ final class Acceptor {
     }
 
     private void end() {
-        newcomers.forEach(PendingConnection::closeUncounted);
-        newcomers.clear();
-        List.copyOf(held).forEach(newcomer -> newcomer.abandon(DropReason.SHUTDOWN));
+        cutPending();
         ports.release();
         traffic.publish();
         loop.close();
+    }
+
+    private void cutPending() {
+        List.copyOf(newcomers).forEach(PendingConnection::cut);
+        List.copyOf(held).forEach(PendingConnection::cut);
     }
 
     /** Listens, inside TLS unless its context is null; returns the address with the real port. Any thread. */
@@ -301,8 +304,7 @@ final class Acceptor {
         boolean running = loop.execute(() -> done.make(() -> {
             listeners.forEach(TcpListener::close);
             listeners.clear();
-            List.copyOf(newcomers).forEach(PendingConnection::leave);
-            List.copyOf(held).forEach(newcomer -> newcomer.abandon(DropReason.SHUTDOWN));
+            cutPending();
             ports.close();
             return true;
         }));

@@ -343,9 +343,21 @@ final class PendingConnection {
                 && input.nio().get(start + 1) == 3;
     }
 
-    /** Ends without a header. */
+    /** Ends without a header, which has not come in time. */
     void leave() {
         guarded(this::endWithoutHeader);
+    }
+
+    /**
+     * Ends since the node stops. Also what seems to have sent nothing may have it on its way, and an orderly end would
+     * say that it has been handled.
+     */
+    void cut() {
+        guarded(() -> abandon(DropReason.SHUTDOWN));
+    }
+
+    private boolean hasBegunPacket() {
+        return connection.end() > connection.start() || connection.hasPart();
     }
 
     private void endWithoutHeader() {
@@ -356,21 +368,17 @@ final class PendingConnection {
                     connection.remoteAddress(),
                     failure == null ? "TLS handshake: not over in time" : failure);
         }
-        int bytes = connection.end() - connection.start();
         if (connection.isStarved()) {
             LOG.info("TCP {}: closed: {} ({})", connection.remoteAddress(), connection.failure(), DropReason.NO_MEMORY);
             streams.places().aborted(DropReason.NO_MEMORY);
         }
-        if (bytes > 0) {
-            refuse(bytes, connection.isStarved() ? DropReason.NO_MEMORY : DropReason.TRUNCATED);
+        if (hasBegunPacket()) {
+            refuse(
+                    connection.end() - connection.start(),
+                    connection.isStarved() ? DropReason.NO_MEMORY : DropReason.TRUNCATED);
         } else if (beginsEnd()) {
             close();
         }
-    }
-
-    /** Closes the connection when the thread ends, with whatever came. */
-    void closeUncounted() {
-        connection.close();
     }
 
     /** Returns whether it was accepted later than at {@code ns}. */

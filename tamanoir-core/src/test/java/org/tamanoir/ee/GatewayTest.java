@@ -401,6 +401,32 @@ class GatewayTest extends TcpNodeTesting {
 
     @ParameterizedTest
     @MethodSource("transports")
+    void aFirstMessageThatIsNotWholeInTimeBreaksItsConnection(TransportKind kind) throws Exception {
+        settings.firstPacketTimeout = Duration.ofMillis(300);
+        TestNode node = start(kind, new LengthPrefixed(), "");
+        try (Socket client = open(node)) {
+            client.getOutputStream().write(new byte[] {0, 0, 0, 9, 1});
+            awaitReset(client);
+        }
+        node.settle().assertConserved();
+        assertThat(node.dropped(DropReason.TRUNCATED)).isOne();
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void aFirstMessageThatIsNotWholeWhenTheNodeStopsBreaksItsConnection(TransportKind kind) throws Exception {
+        TestNode node = start(kind, new LengthPrefixed(), "");
+        try (Socket client = open(node)) {
+            client.getOutputStream().write(new byte[] {0, 0, 0, 9, 1});
+            eventually().until(() -> node.environment.streams().open() == 1);
+            assertThat(node.environment.stop(TestServices.PATIENCE)).isZero();
+            awaitReset(client);
+        }
+        node.assertConserved();
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
     void aFarSideThatEndsInsideAMessageBreaksTheSendersConnection(TransportKind kind) throws Exception {
         TestNode node = start(kind, new LengthPrefixed(), "");
         try (Socket client = open(node)) {

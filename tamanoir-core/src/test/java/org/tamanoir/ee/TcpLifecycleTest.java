@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -87,6 +88,24 @@ class TcpLifecycleTest extends TcpNodeTesting {
         ByteBuffer bytes = ByteBuffer.allocate(200);
         packets("mark").write(bytes, number(1));
         return bytes.flip();
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void whoSentNoWholeFirstPacketIsToldOfNoOrderlyEnd(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        TestNode node = node(MARK);
+        SocketChannel silent = connect(node);
+        SocketChannel part = connect(node);
+        part.write(whole().limit(5));
+        eventually().until(() -> node.environment.streams().open() == 2);
+        assertThat(node.environment.stop(TestServices.PATIENCE)).isZero();
+        for (SocketChannel each : List.of(silent, part)) {
+            assertThatThrownBy(() -> each.read(ByteBuffer.allocate(1)))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("reset");
+        }
+        node.assertConserved();
     }
 
     private static void flood(SocketChannel channel) {
