@@ -71,7 +71,7 @@ final class TcpWayBack implements StreamWays.WayBack {
     @Override
     public void flush() {
         egress.flush();
-        answering &= egress.held() > 0;
+        answering &= !isClear(); // Of a sender that is lost nothing is waited for.
     }
 
     /** Sends answers of the service; returns whether all have left. */

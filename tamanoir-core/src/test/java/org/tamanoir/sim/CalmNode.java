@@ -304,8 +304,27 @@ final class CalmNode {
                 () -> slowly(far, sender, sequence + 1, service, trafficClass, payloadBytes, everyMs));
     }
 
+    /**
+     * Begins a TCP stream that sends packets and these bytes behind them all at once, reads nothing of what comes back, of
+     * which no more than a window of 256 bytes can leave, and breaks after so many milliseconds.
+     */
+    void lostSender(int sender, String service, int packets, int payloadBytes, byte[] behind, int afterMs) {
+        FarTcp far = connect(sender, 256);
+        ByteBuffer all = ByteBuffer.allocate(packets * packetBytes(service, payloadBytes) + behind.length);
+        for (int i = 0; i < packets; i++) {
+            all.put(packet(sender, i, service, 0, payloadBytes));
+        }
+        far.stall();
+        far.send(all.put(behind).flip());
+        simulation.at(afterMs * MILLISECOND_NS, far::cut);
+    }
+
     private FarTcp connect(int sender) {
-        SimPipe toFar = new SimPipe(simulation, net, 1 << 16);
+        return connect(sender, 1 << 16);
+    }
+
+    private FarTcp connect(int sender, int windowBytes) {
+        SimPipe toFar = new SimPipe(simulation, net, windowBytes);
         SimPipe toNode = new SimPipe(simulation, net, 1 << 16);
         check(
                 net.connectToNode(ADDRESS, SimNet.at("10.0.9." + sender, 9000), pool, toFar, toNode),
