@@ -29,6 +29,8 @@ final class Arrival {
     private long toHigh;
     private long toLow;
     private int proof;
+    /** False while what a service sends is caused by no datagram: by a task, or by what a TCP next hop has sent back. */
+    private boolean isInHand;
 
     Arrival(UdpSocket first) {
         this.socket = first;
@@ -57,6 +59,7 @@ final class Arrival {
      * @param up null while no levels are attached
      */
     void set(UdpSocket socket, UdpBatch batch, int message, @Nullable UpcallPath up) {
+        isInHand = true;
         this.socket = socket;
         high = batch.addressHigh(message);
         low = batch.addressLow(message);
@@ -86,6 +89,7 @@ final class Arrival {
     /** Takes over the arrival of the packet at which a queue stands. */
     void set(PacketRing queued, Sockets sockets) {
         int portAndSocket = queued.port();
+        isInHand = true;
         socket = sockets.socket(portAndSocket);
         port = Sockets.port(portAndSocket);
         high = queued.addressHigh();
@@ -100,6 +104,7 @@ final class Arrival {
 
     /** Takes over what stands in a queue. */
     void set(UdpSocket socket, long high, long low, int port, long ascent, long toHigh, long toLow, int proof) {
+        isInHand = true;
         this.socket = socket;
         this.high = high;
         this.low = low;
@@ -112,6 +117,7 @@ final class Arrival {
 
     /** Takes over another arrival. */
     void set(Arrival other) {
+        isInHand = true;
         socket = other.socket;
         high = other.high;
         low = other.low;
@@ -120,6 +126,11 @@ final class Arrival {
         toHigh = other.toHigh;
         toLow = other.toLow;
         proof = other.proof;
+    }
+
+    /** Notes that the packet is done with: what a service sends from now on is no answer to it. */
+    void letGo() {
+        isInHand = false;
     }
 
     UdpSocket socket() {
@@ -243,16 +254,14 @@ final class Arrival {
         return isInTransit() ? new InetSocketAddress(Addresses.of(toHigh, toLow), toPort()) : socket.localAddress();
     }
 
-    /** Has what goes to the next hop, if that is the sender, leave from where he sent this. */
-    void tellOwn(RouteCacheEntry hop) {
-        if (isFrom(hop)) {
-            hop.leavesFrom(ownHigh(), ownLow(), ownDevice());
-        }
+    /** Returns whether what goes to the next hop now goes back, and so through the socket that the packet came by. */
+    boolean isAnsweredBy(RouteCacheEntry hop) {
+        return isFrom(hop) && isInHand && gateway() == null;
     }
 
     /** Returns whether answers that a next hop gets leave from where this was sent. */
     boolean isOwnOf(RouteCacheEntry hop) {
-        return hop.ownLow() == ownLow() && hop.ownHigh() == ownHigh();
+        return hop.own.low() == ownLow() && hop.own.high() == ownHigh();
     }
 
     /** Returns whether the next hop is the sender. */

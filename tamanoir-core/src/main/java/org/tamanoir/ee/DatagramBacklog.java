@@ -39,6 +39,7 @@ final class DatagramBacklog {
     /** A packet that waits, and its way once it may leave. */
     private static final class Waiting extends PacketStore.Stored {
         private int trafficOctet;
+        private final OwnAddress own = new OwnAddress();
         Egress.@Nullable Datagrams way;
 
         @Nullable
@@ -99,6 +100,7 @@ final class DatagramBacklog {
         stored.way = way;
         stored.hop = hop;
         stored.trafficOctet = way.marked();
+        way.tellOwn(hop, stored.own);
         newest = stored;
         waiting++;
         way.expect(1);
@@ -164,7 +166,7 @@ final class DatagramBacklog {
         chunk.buffer.check(this, chunk.generation);
         int now = way.marked();
         way.mark(stored.trafficOctet);
-        DropReason reason = way.add(chunk.buffer.nio(), stored.offset, item.bytes(), hop);
+        DropReason reason = way.addLater(chunk.buffer.nio(), stored.offset, item.bytes(), hop, stored.own);
         way.mark(now);
         return reason;
     }

@@ -66,6 +66,11 @@ interface Egress {
     /** Returns whether it can take packets no more. */
     boolean isClosed();
 
+    /** Returns whether packets to this next hop, whose way it is, go by it now; false when another way is to be found. */
+    default boolean serves(RouteCacheEntry hop) {
+        return !isClosed();
+    }
+
     /** Resets its connection, if it has one of its own. Another thread, while the service's is known to be elsewhere. */
     void resetFromOutside();
 
@@ -81,6 +86,19 @@ interface Egress {
          */
         @Nullable
         DropReason add(ByteBuffer memory, int offset, int bytes, RouteCacheEntry hop);
+
+        /** Sets {@code own} to where packets to this next hop leave from that are added now. */
+        default void tellOwn(RouteCacheEntry hop, OwnAddress own) {}
+
+        /**
+         * Adds a packet that has waited, and leaves from where it would have then.
+         *
+         * @return null, or why it cannot go
+         */
+        default @Nullable DropReason addLater(
+                ByteBuffer memory, int offset, int bytes, RouteCacheEntry hop, OwnAddress own) {
+            return add(memory, offset, bytes, hop);
+        }
 
         /** Returns what packets that are added now leave with: {@link #mark}. */
         default int marked() {

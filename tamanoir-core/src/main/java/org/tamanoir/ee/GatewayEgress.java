@@ -31,8 +31,9 @@ final class GatewayEgress {
     GatewayEgress(GatewaySocket gateway, ScratchBuffers memory, ScarceMemory scarce, Traffic traffic) {
         this.gateway = gateway;
         this.sender = gateway.newOnwardSender(scarce);
+        // Each hop is for one address that its sender has spoken to: no arrival tells more.
         this.egress = gateway.localAddress().getAddress().isAnyLocalAddress()
-                ? new WildcardEgress(gateway, UdpEgress.HIDDEN, sender, memory, traffic, hop -> {})
+                ? new WildcardEgress(gateway, UdpEgress.HIDDEN, sender, memory, traffic, new Arrival(gateway))
                 : new UdpEgress(gateway, UdpEgress.HIDDEN, sender, memory, traffic);
     }
 
@@ -66,7 +67,7 @@ final class GatewayEgress {
                 from.high(),
                 from.low(),
                 Anep.MAX_PACKET_OCTETS);
-        hop.leavesFrom(from.ownHigh(), from.ownLow(), from.ownDevice());
+        hop.own.set(from);
         hop.departure = egress;
         return hop;
     }
@@ -90,6 +91,6 @@ final class GatewayEgress {
         return packet.length() > hop.maxBytes
                 ? DropReason.PACKET_TOO_LONG
                 : sender.begin(
-                        hop.high, hop.low, hop.port(), hop.ownHigh(), hop.ownLow(), hop.ownDevice(), answerBytes);
+                        hop.high, hop.low, hop.port(), hop.own.high(), hop.own.low(), hop.own.device(), answerBytes);
     }
 }

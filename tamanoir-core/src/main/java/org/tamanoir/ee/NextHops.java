@@ -311,8 +311,8 @@ final class NextHops {
 
     private @Nullable DropReason leave(Packet packet, RouteCacheEntry hop, @Nullable Departure again) {
         Egress departure = hop.departure;
-        if (departure == null || departure.isClosed()) {
-            departure = open(hop);
+        if (departure == null || !departure.serves(hop)) {
+            departure = way(hop);
             if (departure == null) {
                 return leaveLater(packet, hop, again);
             }
@@ -377,6 +377,31 @@ final class NextHops {
         return transport == StreamInfo.Transport.UDP;
     }
 
+    /** Returns the way there, for the packet in hand; null when there is none. */
+    private @Nullable Egress way(RouteCacheEntry hop) {
+        Egress departure = hop.departure;
+        if (departure == null || departure.isClosed()) {
+            departure = open(hop);
+        }
+        return departure instanceof UdpEgress out ? back(out, hop) : departure;
+    }
+
+    /**
+     * Returns the way to this next hop for the packet in hand: {@code out}, unless what goes there goes back, through another
+     * socket. A destination keeps that way until it speaks to another one.
+     */
+    UdpEgress back(UdpEgress out, RouteCacheEntry hop) {
+        Arrival from = arrival;
+        if (from == null || out.serves(hop) || !context.egress().receives(from.socket())) {
+            return out;
+        }
+        UdpEgress back = through(from.socket(), out.scope());
+        if (hop.isDestination()) {
+            hop.departure = back;
+        }
+        return back;
+    }
+
     private @Nullable Egress open(RouteCacheEntry hop) {
         InetSocketAddress address = hop.address;
         if (address == null) {
@@ -399,7 +424,10 @@ final class NextHops {
     private @Nullable Egress datagrams(RouteCacheEntry hop, InetSocketAddress address) {
         InetAddress to = address.getAddress();
         Arrival from = arrival;
-        UdpSocket socket = from != null && from.isFrom(hop) && context.egress().receives(from.socket())
+        UdpSocket socket = from != null
+                        && hop.isDestination()
+                        && from.isAnsweredBy(hop)
+                        && context.egress().receives(from.socket())
                 ? from.socket() // It goes back.
                 : context.egress().towards(to);
         int scope = to.isLinkLocalAddress() ? Addresses.scope(to) : 0;
@@ -428,8 +456,8 @@ final class NextHops {
     private UdpEgress open(UdpSocket socket, int scope) {
         Arrival from = arrival;
         UdpSender sender = socket.newSender(scope);
-        return from != null && socket.localAddress().getAddress().isAnyLocalAddress()
-                ? new WildcardEgress(socket, scope, sender, memory, traffic, from::tellOwn)
+        return from != null && context.egress().tellsAnswers(socket)
+                ? new WildcardEgress(socket, scope, sender, memory, traffic, from)
                 : new UdpEgress(socket, scope, sender, memory, traffic);
     }
 

@@ -5,7 +5,6 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.sched.LinkPort;
-import org.tamanoir.transport.UdpSender;
 
 /**
  * Where packets of one next hop go from one thread: all packets whose routes lead there, or where a route has no address
@@ -26,10 +25,8 @@ final class RouteCacheEntry {
     final boolean isTls;
     final long high;
     final long low;
-    // Of datagrams, as UdpSender.from.
-    private long ownHigh;
-    private long ownLow;
-    private int ownDevice;
+    /** Where datagrams leave from; of a next hop that routes name always where the system chooses. */
+    final OwnAddress own = new OwnAddress();
     /** The largest packet that the transport, and the link, carries, in bytes. */
     int maxBytes;
     /** The way there, once there is one. */
@@ -63,24 +60,13 @@ final class RouteCacheEntry {
         this.maxBytes = maxBytes;
     }
 
-    /** Has datagrams leave from this address of the host, as {@link UdpSender#from}. */
-    void leavesFrom(long high, long low, int device) {
-        ownHigh = high;
-        ownLow = low;
-        ownDevice = device;
-    }
-
-    /** Returns the upper 64 bits of that address; 0 and 0 = the system chooses. */
-    long ownHigh() {
-        return ownHigh;
-    }
-
-    long ownLow() {
-        return ownLow;
-    }
-
-    int ownDevice() {
-        return ownDevice;
+    /**
+     * Returns whether all packets for it have its address as their destination, so that it may remember what a datagram from
+     * there has spoken to. Of a next hop that routes name a datagram proves nothing: its source may be forged, and packets of
+     * all others go there too.
+     */
+    boolean isDestination() {
+        return nextHop == null || nextHop.address() == null;
     }
 
     /** Has packets go over this link. */

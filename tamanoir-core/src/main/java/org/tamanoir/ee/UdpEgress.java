@@ -47,6 +47,11 @@ class UdpEgress implements Egress.Datagrams {
         return socket.localAddress();
     }
 
+    /** Returns the number of the interface that it reaches link-local addresses by; 0 = the one of the socket. */
+    int scope() {
+        return scope;
+    }
+
     boolean isThrough(UdpSocket socket, int scope) {
         return this.socket == socket && this.scope == scope;
     }

@@ -137,6 +137,7 @@ final class UdpService
                     holding.release();
                     worked = true;
                 }
+                arrival.letGo();
                 worked |= !thread.isPaused() && thread.runDueTasks();
                 nextHops.flush();
                 inHand.complete();

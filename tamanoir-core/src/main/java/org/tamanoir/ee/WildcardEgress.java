@@ -1,7 +1,6 @@
 package org.tamanoir.ee;
 
 import java.nio.ByteBuffer;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
@@ -11,38 +10,66 @@ import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
 
 /**
- * Packets out of a socket on the wildcard address: what goes to a sender of datagrams leaves from the address that he sent
- * to last, since connected senders, firewalls and address translators take it from nowhere else.
+ * Packets out of a socket on the wildcard address, or of one of several sockets: what goes to a sender of datagrams leaves
+ * from the address, and through the socket, that he sent to last, since connected senders, firewalls and address translators
+ * take it from nowhere else.
  */
 final class WildcardEgress extends UdpEgress {
+    private final UdpSocket socket;
     private final UdpSender sender;
-    private final Consumer<RouteCacheEntry> own;
+    private final Arrival arrival;
+    /** Where what is added now leaves from. */
+    private final OwnAddress from = new OwnAddress();
 
     /**
      * Makes one by a sender of its own.
      *
-     * @param own tells a next hop where its packets leave from, if the packet in hand says that
+     * @param arrival of the packet in hand
      */
     WildcardEgress(
-            UdpSocket socket,
-            int scope,
-            UdpSender sender,
-            ScratchBuffers memory,
-            Traffic traffic,
-            Consumer<RouteCacheEntry> own) {
+            UdpSocket socket, int scope, UdpSender sender, ScratchBuffers memory, Traffic traffic, Arrival arrival) {
         super(socket, scope, sender, memory, traffic);
+        this.socket = socket;
         this.sender = sender;
-        this.own = own;
+        this.arrival = arrival;
+    }
+
+    @Override
+    public boolean serves(RouteCacheEntry hop) {
+        return arrival.socket() == socket || !arrival.isAnsweredBy(hop);
+    }
+
+    @Override
+    public void tellOwn(RouteCacheEntry hop, OwnAddress own) {
+        if (!arrival.isAnsweredBy(hop)) {
+            own.set(hop.own);
+        } else {
+            own.set(arrival);
+            if (hop.isDestination()) {
+                hop.own.set(own);
+            }
+        }
     }
 
     private void from(RouteCacheEntry hop) {
-        own.accept(hop);
-        sender.from(hop.ownHigh(), hop.ownLow(), hop.ownDevice());
+        tellOwn(hop, from);
+        from(from);
+    }
+
+    private void from(OwnAddress own) {
+        sender.from(own.high(), own.low(), own.device());
     }
 
     @Override
     public @Nullable DropReason add(ByteBuffer memory, int offset, int bytes, RouteCacheEntry hop) {
         from(hop);
+        return super.add(memory, offset, bytes, hop);
+    }
+
+    @Override
+    public @Nullable DropReason addLater(
+            ByteBuffer memory, int offset, int bytes, RouteCacheEntry hop, OwnAddress own) {
+        from(own);
         return super.add(memory, offset, bytes, hop);
     }
 

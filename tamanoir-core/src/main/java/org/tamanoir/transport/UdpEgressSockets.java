@@ -62,6 +62,11 @@ public final class UdpEgressSockets {
         return receiving.contains(socket);
     }
 
+    /** Returns whether answers have to leave through this socket alone, or from one address of several that it has. */
+    public synchronized boolean tellsAnswers(UdpSocket socket) {
+        return receiving.size() > 1 || socket.localAddress().getAddress().isAnyLocalAddress();
+    }
+
     /** Returns the sockets that the node receives on. */
     public synchronized List<UdpSocket> receiving() {
         return List.copyOf(receiving);

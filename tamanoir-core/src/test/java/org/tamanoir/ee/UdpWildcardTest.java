@@ -182,6 +182,68 @@ class UdpWildcardTest {
         }
     }
 
+    /** And not the one that it spoke to first, nor one that another sender speaks to. */
+    @Test
+    void ofTwoSocketsTheOneThatWasSpokenToLastSendsBack() throws Exception {
+        EeConfig two = config(UdpTestNode.at("127.0.0.1", 0), UdpTestNode.at("127.0.0.3", 0));
+        try (UdpTestNode node = UdpTestNode.start(two)
+                        .deliver("127.0.0.0/8", Transport.UDP)
+                        .service(NAME, (service, packet) -> Verdict.FORWARD);
+                DatagramSocket client = new DatagramSocket(0, CLIENT);
+                DatagramSocket other = new DatagramSocket(0, CLIENT)) {
+            client.setSoTimeout((int) UdpTestNode.PATIENCE.toMillis());
+            byte[] question = packet(of(client), 200);
+            InetSocketAddress first = node.environment.udpAddresses().get(0);
+            InetSocketAddress second = node.environment.udpAddresses().get(1);
+            for (InetSocketAddress to : List.of(second, first, second, first, first, second, second)) {
+                client.send(new DatagramPacket(question, question.length, to));
+                assertThat(sourceOfNext(client)).isEqualTo(to);
+                InetSocketAddress beside = to == first ? second : first;
+                other.send(new DatagramPacket(question, question.length, beside));
+                assertThat(sourceOfNext(client)).as("nobody has asked").isEqualTo(to);
+            }
+        }
+    }
+
+    /** Whoever forges a next hop's address decides about nothing but what he causes. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aNextHopOfARouteHasNoSayInWhereOthersPacketsLeaveFrom(boolean onWildcard) throws Exception {
+        EeConfig config = onWildcard
+                ? config(UdpTestNode.at("0.0.0.0", 0))
+                : config(UdpTestNode.at("127.0.0.1", 0), UdpTestNode.at("127.77.0.1", 0));
+        try (DatagramSocket hop = new DatagramSocket(0, UdpTestNode.address("127.0.0.8"));
+                DatagramSocket client = new DatagramSocket(0, CLIENT);
+                UdpTestNode node = UdpTestNode.start(config).via("10.9.0.0/16", of(hop), Transport.UDP)) {
+            node.service(NAME, (service, packet) -> {
+                byte[] copy = UdpTestNode.bytes(packet);
+                service.later(Duration.ZERO, () -> service.send(UdpTestNode.parsed(copy)));
+                return Verdict.FORWARD;
+            });
+            hop.setSoTimeout((int) UdpTestNode.PATIENCE.toMillis());
+            byte[] packet = packet(UdpTestNode.at("10.9.0.1", 4000), 200);
+            List<InetSocketAddress> sockets = node.environment.udpAddresses();
+            int port = sockets.get(sockets.size() - 1).getPort();
+            InetSocketAddress forged = UdpTestNode.at("127.77.0.1", port);
+            InetSocketAddress usual = onWildcard ? UdpTestNode.at("127.0.0.1", port) : sockets.get(0);
+            for (int i = 0; i < 3; i++) {
+                hop.send(new DatagramPacket(packet, packet.length, forged));
+                assertThat(sourceOfNext(hop)).as("goes back").isEqualTo(forged);
+                assertThat(sourceOfNext(hop)).as("by a task").isEqualTo(usual);
+                client.send(
+                        new DatagramPacket(packet, packet.length, sockets.get(0).getAddress(), usual.getPort()));
+                assertThat(sourceOfNext(hop)).as("another's").isEqualTo(usual);
+                assertThat(sourceOfNext(hop)).as("another's, by a task").isEqualTo(usual);
+            }
+        }
+    }
+
+    private static InetSocketAddress sourceOfNext(DatagramSocket socket) throws IOException {
+        DatagramPacket next = new DatagramPacket(new byte[2_000], 2_000);
+        socket.receive(next);
+        return (InetSocketAddress) next.getSocketAddress();
+    }
+
     @Test
     void ipv6Too() throws Exception {
         try (UdpTestNode node = node("::").service(NAME, UdpTestNode.Scripted::answer)) {
