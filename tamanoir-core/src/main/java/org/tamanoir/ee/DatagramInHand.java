@@ -52,6 +52,16 @@ final class DatagramInHand implements PacketSource {
         }
     }
 
+    /** Returns whether it matters to answers which message they answer, of those that come through this socket. */
+    boolean tellsAnswers(UdpSocket socket) {
+        return service.context.egress().tellsAnswers(socket);
+    }
+
+    /** Hands on packets that go together, since a packet that another sender or address has to do with is in hand next. */
+    void endRun() {
+        service.path.endRun();
+    }
+
     /** Has the packets of a message be in hand from now on. */
     void take(UdpSocket socket, UdpBatch batch, int message) {
         arrival.set(socket, batch, message, up);

@@ -312,12 +312,23 @@ final class DatagramRuns {
         if (gathered > 0 && way != null && hop != null && memory != null) {
             packets = 0;
             isTorn = true;
-            if (!isFolded) {
-                way.addRun(memory, start, length, gathered, hop);
-            } else if (!way.addFolded(folded.onward(), memory, start, length, gathered, hop)) {
-                addWhole(way, hop, memory, gathered);
-            }
+            add(way, hop, memory, gathered);
             isTorn = false;
+        }
+    }
+
+    private void add(UdpEgress known, RouteCacheEntry hop, ByteBuffer memory, int gathered) {
+        UdpEgress way;
+        try {
+            way = path.nextHops.back(known, hop);
+        } catch (NoMemoryException e) {
+            traffic.drop(DropReason.NO_MEMORY, gathered);
+            return;
+        }
+        if (!isFolded) {
+            way.addRun(memory, start, length, gathered, hop);
+        } else if (!way.addFolded(folded.onward(), memory, start, length, gathered, hop)) {
+            addWhole(way, hop, memory, gathered);
         }
     }
 

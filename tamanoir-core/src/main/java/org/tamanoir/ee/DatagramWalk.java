@@ -19,6 +19,9 @@ final class DatagramWalk implements DatagramRuns.Walk, LookAhead.Walk {
     private final DatagramInHand inHand;
     private final UdpSocket socket;
     private final UdpBatch batch;
+    /** Where, and through which socket, packets leave depends on the message that they came in: none goes with one of another. */
+    private final boolean endsRuns;
+
     private ByteBuffer memory;
     private int messages;
     private int message;
@@ -36,6 +39,7 @@ final class DatagramWalk implements DatagramRuns.Walk, LookAhead.Walk {
         this.inHand = inHand;
         this.socket = socket;
         this.batch = batch;
+        this.endsRuns = inHand.tellsAnswers(socket);
         this.memory = batch.buffer(0);
         batch.leaveFolded(true);
     }
@@ -121,6 +125,9 @@ final class DatagramWalk implements DatagramRuns.Walk, LookAhead.Walk {
     }
 
     private boolean nextMessage() {
+        if (endsRuns) {
+            inHand.endRun();
+        }
         if (++message >= messages) {
             return false;
         }

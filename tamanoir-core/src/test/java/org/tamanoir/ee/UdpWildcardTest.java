@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -242,6 +243,49 @@ class UdpWildcardTest {
         DatagramPacket next = new DatagramPacket(new byte[2_000], 2_000);
         socket.receive(next);
         return (InetSocketAddress) next.getSocketAddress();
+    }
+
+    /** What is alike goes together, but for what was sent to another address, though it stands in the same batch. */
+    @Test
+    void ofABatchEachGoesBackFromWhereItWasSent() throws Exception {
+        CountDownLatch isSent = new CountDownLatch(1);
+        try (UdpTestNode node = node("0.0.0.0").deliver("127.0.0.0/8", Transport.UDP);
+                DatagramSocket client = new DatagramSocket(0, CLIENT)) {
+            node.service(NAME, (service, packet) -> {
+                if (packet.payloadLength() > 1_000) {
+                    isSent.await();
+                }
+                return Verdict.FORWARD;
+            });
+            client.setSoTimeout((int) UdpTestNode.PATIENCE.toMillis());
+            for (int i = 0; i < 4; i++) { // Then the service's thread reads the port by itself.
+                send(client, "127.0.0.2", node, packet(of(client), 200));
+                client.receive(new DatagramPacket(new byte[2_000], 2_000));
+            }
+            send(client, "127.0.0.2", node, packet(of(client), 1_900)); // Meanwhile all else comes.
+            for (int i = 0; i < 40; i++) {
+                send(client, "127.0.0." + (2 + i % 2), node, packet(of(client), 200 + i % 2));
+            }
+            isSent.countDown();
+            client.receive(new DatagramPacket(new byte[2_000], 2_000));
+            int[] bytes = new int[2];
+            for (int i = 0; i < 40; i++) {
+                DatagramPacket answer = new DatagramPacket(new byte[2_000], 2_000);
+                client.receive(answer);
+                int host = answer.getAddress().getAddress()[3];
+                bytes[host - 2] += answer.getLength();
+                assertThat(answer.getLength() % 2)
+                        .as("datagram %s from 127.0.0.%s", i, host)
+                        .isEqualTo(host % 2);
+            }
+            assertThat(bytes).containsExactly(20 * 200, 20 * 201);
+            node.balanced(45);
+        }
+    }
+
+    private static void send(DatagramSocket from, String host, UdpTestNode node, byte[] datagram) throws IOException {
+        from.send(new DatagramPacket(
+                datagram, datagram.length, UdpTestNode.address(host), node.udp().getPort()));
     }
 
     @Test
