@@ -280,10 +280,11 @@ class UdpGatewayTest extends UdpGatewayTesting {
                     ended++;
                 }
             }
+            send(client, gateway(node), new byte[0]); // A keep-alive (RFC 6263, section 4.1), which ends as at any gateway.
             send(far, java.util.Objects.requireNonNull(flow), octets(20, 20));
             assertThat(bytes(receive(client))).isEqualTo(octets(20, 20));
             conserves(node);
-            node.assertDrops(Map.of(DropReason.RTP, (long) ended));
+            node.assertDrops(Map.of(DropReason.RTP, (long) ended, DropReason.SHORT, 1L));
             assertThat(node.environment.rtp().companions())
                     .isEqualTo(Map.of(
                             RtpCompanion.STUN, 4L,

@@ -93,7 +93,7 @@ final class GatewayBatch implements UdpBatch {
                     next += head + length;
                     socket.admitted(length);
                 } else {
-                    drop(DropReason.RTP, 1, length, m);
+                    drop(length == 0 ? DropReason.SHORT : DropReason.RTP, 1, length, m);
                 }
                 at += segment;
             } while (at < under.end(m));
