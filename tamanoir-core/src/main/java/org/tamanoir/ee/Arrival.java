@@ -261,7 +261,7 @@ final class Arrival {
 
     /** Returns whether answers that a next hop gets leave from where this was sent. */
     boolean isOwnOf(RouteCacheEntry hop) {
-        return hop.own.low() == ownLow() && hop.own.high() == ownHigh();
+        return hop.own.isOf(this);
     }
 
     /** Returns whether the next hop is the sender. */

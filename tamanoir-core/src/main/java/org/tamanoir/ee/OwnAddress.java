@@ -25,6 +25,11 @@ final class OwnAddress {
         device = other.device;
     }
 
+    /** Returns whether it is the address that a datagram was sent to, and the interface that it came by. */
+    boolean isOf(Arrival arrival) {
+        return low == arrival.ownLow() && high == arrival.ownHigh() && device == arrival.ownDevice();
+    }
+
     /** Returns the upper 64 bits; 0 and 0 = the system chooses. */
     long high() {
         return high;

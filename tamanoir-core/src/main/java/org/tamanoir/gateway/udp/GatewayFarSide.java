@@ -219,7 +219,7 @@ final class GatewayFarSide {
         long sent = back.sentPackets();
         long bytes = back.sentBytes();
         flow.answered();
-        back.from(flow.ownHigh, flow.ownLow, flow.ownDevice);
+        back.from(flow.ownHigh, flow.ownLow, flow.ownDevice());
         try {
             for (int m = 0; m < messages; m++) {
                 int segment = Math.max(1, answers.segmentBytes(m));

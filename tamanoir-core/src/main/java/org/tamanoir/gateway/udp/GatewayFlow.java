@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.routing.Addresses;
+import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
 
 /**
@@ -18,12 +19,14 @@ final class GatewayFlow {
     // What the sender sends to, and answers leave from, as UdpSender.from.
     final long ownHigh;
     final long ownLow;
-    final int ownDevice;
     /** When a datagram of either side was seen last, in ns, as exact as {@link GatewayFlows#sweep}. Guarded by its lock. */
     long usedNs;
 
     /** Octets that may still go back. */
     private final AtomicLong answersLeft = new AtomicLong();
+
+    /** Number of the interface that answers leave by, as {@link UdpSender#from}: the one that the sender came by last. */
+    private volatile int ownDevice;
 
     private volatile boolean isUsed;
     private volatile boolean isAnswered;
@@ -47,6 +50,17 @@ final class GatewayFlow {
                 && this.high == high
                 && this.ownLow == ownLow
                 && this.ownHigh == ownHigh;
+    }
+
+    /** Has answers leave by the interface that the sender has come by now. */
+    void comesBy(int device) {
+        if (ownDevice != device) {
+            ownDevice = device;
+        }
+    }
+
+    int ownDevice() {
+        return ownDevice;
     }
 
     /** Returns the sender's address. Allocates. */

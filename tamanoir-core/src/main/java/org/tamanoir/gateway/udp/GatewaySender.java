@@ -82,6 +82,7 @@ public final class GatewaySender implements UdpSender {
         if (sender == null) { // Before the packet is added, or waits for its link.
             sender = scarce.make(() -> farSide.newSender(socket));
         }
+        flow.comesBy(ownDevice);
         if (flow.sent(answerBytes)) {
             flows.prove(flow);
         }

@@ -41,6 +41,15 @@ class GatewayFlowsTest {
     }
 
     @Test
+    void answersLeaveByTheInterfaceThatTheSenderCameByLast() {
+        GatewayFlow flow = requireNonNull(flows.of(0, LOW, 5004, 0, LOW, 2, nowNs));
+        assertThat(flow.ownDevice()).isEqualTo(2);
+        assertThat(flows.of(0, LOW, 5004, 0, LOW, 3, nowNs)).isSameAs(flow);
+        flow.comesBy(3);
+        assertThat(flow.ownDevice()).isEqualTo(3);
+    }
+
+    @Test
     void whoIsProvenIsNotAskedAgainForEachDatagram() {
         GatewayFlow flow = proves(1, 5004);
         flow.answered();
