@@ -280,7 +280,10 @@ class UdpGatewayTest extends UdpGatewayTesting {
                     ended++;
                 }
             }
-            send(client, gateway(node), new byte[0]); // A keep-alive (RFC 6263, section 4.1), which ends as at any gateway.
+            send(
+                    client,
+                    gateway(node),
+                    new byte[0]); // A keep-alive (RFC 6263, section 4.1), which ends as at any gateway.
             send(far, java.util.Objects.requireNonNull(flow), octets(20, 20));
             assertThat(bytes(receive(client))).isEqualTo(octets(20, 20));
             conserves(node);
