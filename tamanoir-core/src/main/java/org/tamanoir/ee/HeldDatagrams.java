@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
@@ -24,11 +25,17 @@ final class HeldDatagrams {
     /** As {@link #MAX_BYTES} take, and as much again for the gaps of those that went first. */
     private static final int MAX_CHUNKS = 2 * MAX_BYTES / (64 << 10);
 
+    private static final Comparator<Held> LAST_RESUMED_FIRST =
+            Comparator.<Held>comparingLong(each -> each.suspended.number()).reversed();
+
     private final Platform platform;
     private final IoLoop loop;
     private final Owner owner;
     private final PacketStore store;
     private final List<Held> held = new ArrayList<>();
+    /** Datagrams that were resumed and go on next, the last one first. */
+    private final List<Held> due = new ArrayList<>();
+
     private final List<Held> leaving = new ArrayList<>();
     private int bytes;
 
@@ -41,13 +48,13 @@ final class HeldDatagrams {
         void drop(ClassQueues.Waiting packet, DropReason reason);
     }
 
-    /** A datagram that is held; the future wakes the thread when its time is up. */
+    /** A datagram that is held; the future wakes the thread when its time is up, null when it was resumed before. */
     private static final class Held {
         final ClassQueues.Waiting packet;
         final Suspended suspended;
-        final Future<?> alarm;
+        final @Nullable Future<?> alarm;
 
-        Held(ClassQueues.Waiting packet, Suspended suspended, Future<?> alarm) {
+        Held(ClassQueues.Waiting packet, Suspended suspended, @Nullable Future<?> alarm) {
             this.packet = packet;
             this.suspended = suspended;
             this.alarm = alarm;
@@ -63,31 +70,46 @@ final class HeldDatagrams {
 
     /** Returns how many are held. */
     int count() {
-        return held.size();
+        return held.size() + due.size();
     }
 
     /**
-     * Copies a packet that came from there; false where there is no room. One that goes on already stands behind those
-     * that do so, too, beyond the bounds of what is held: they have left before the next batch is read.
+     * Returns whether a datagram that is held was resumed and has not gone on. Looks at no more than {@link #MAX_PACKETS}
+     * and one: beyond these only datagrams that were resumed are kept.
+     */
+    boolean isAnyResumed() {
+        for (int i = held.size() - 1; i >= 0; i--) {
+            if (held.get(i).suspended.verdict() != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Copies a packet that came from there; false where there is no room, and its suspension has ended. A packet that was
+     * resumed already is kept beyond the bounds of what is held, behind the others that go on: it leaves before the next
+     * batch is read.
      */
     boolean keep(Packet packet, Arrival from, Suspended suspended) {
         packet.seal();
         int length = packet.length();
-        boolean isFull = held.size() >= MAX_PACKETS || bytes + length > MAX_BYTES;
-        if (isFull && suspended.endUnlessSaid() == null) {
-            return false;
-        }
-        if (!store.reserve(length, suspended.verdict() == null ? MAX_CHUNKS : Integer.MAX_VALUE)) {
+        boolean fits = held.size() < MAX_PACKETS && bytes + length <= MAX_BYTES && store.reserve(length, MAX_CHUNKS);
+        if (!fits && (suspended.endUnlessSaid() == null || !store.reserve(length, Integer.MAX_VALUE))) {
             return false;
         }
         ClassQueues.Waiting copy = new ClassQueues.Waiting(from);
         copy.length = length;
         store.put(copy, packet.buffer(), packet.offset(), length);
-        long leftNs = Math.max(0, suspended.untilNs - platform.nanoTime());
-        Future<?> alarm = loop.schedule(Duration.ofNanos(leftNs), () -> {});
-        held.add(new Held(copy, suspended, alarm));
+        held.add(new Held(copy, suspended, suspended.verdict() == null ? alarm(suspended) : null));
         bytes += length;
         return true;
+    }
+
+    /** Wakes the thread when a datagram's time is up. */
+    private Future<?> alarm(Suspended suspended) {
+        long leftNs = Math.max(0, suspended.untilNs - platform.nanoTime());
+        return loop.schedule(Duration.ofNanos(leftNs), () -> {});
     }
 
     /**
@@ -119,30 +141,25 @@ final class HeldDatagrams {
 
     /** Goes on with those that were resumed up to this number, in their order. */
     private void goOn(long resumptions) {
-        for (int i = first(resumptions); i >= 0; i = first(resumptions)) {
-            Held each = held.remove(i);
-            owner.resumed(each.packet, each.suspended, end(each));
+        held.removeIf(each -> isResumed(each, resumptions) && due.add(each));
+        due.sort(LAST_RESUMED_FIRST);
+        while (!due.isEmpty()) {
+            Held next = due.remove(due.size() - 1);
+            owner.resumed(next.packet, next.suspended, end(next));
         }
     }
 
-    /** Returns where the one is that was resumed first, by this number at the latest; -1 when there is none. */
-    private int first(long resumptions) {
-        int first = -1;
-        long least = resumptions;
-        for (int i = 0; i < held.size(); i++) {
-            long number = held.get(i).suspended.number();
-            if (number > 0 && number <= least) {
-                first = i;
-                least = number;
-            }
-        }
-        return first;
+    private static boolean isResumed(Held each, long resumptions) {
+        long number = each.suspended.number();
+        return number > 0 && number <= resumptions;
     }
 
     /** Ends the hold of a packet that is not in the list any more; returns what its service has said. */
     private @Nullable Verdict end(Held each) {
         leaving.add(each);
-        each.alarm.cancel(false);
+        if (each.alarm != null) {
+            each.alarm.cancel(false);
+        }
         bytes -= each.packet.length;
         return each.suspended.end();
     }
@@ -157,6 +174,8 @@ final class HeldDatagrams {
         if (isOwnThread) {
             goOn(Long.MAX_VALUE);
         }
+        held.addAll(due);
+        due.clear();
         while (!held.isEmpty()) {
             Held each = held.remove(0);
             end(each);

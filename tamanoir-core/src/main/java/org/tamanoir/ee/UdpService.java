@@ -413,7 +413,7 @@ final class UdpService
     @Override
     public void suspend(Packet packet, Suspended suspended) {
         Verdict said = suspended.verdict();
-        if (said != null && holding.count() == 0) {
+        if (said != null && !holding.isAnyResumed()) {
             suspended.end();
             path.goOn(said, suspended); // There is none that was resumed before it.
         } else if (holding.keep(packet, arrival, suspended)) {

@@ -46,13 +46,14 @@ class HeldDatagramsTest {
     private Runnable meanwhile = () -> {};
     private final Platform platform = fake(Platform.class, this::nanoTime);
     private long nowNs;
+    private int alarms;
     private UdpSocket socket;
     private HeldDatagrams holding;
 
     @BeforeEach
     void begin() throws Exception {
         socket = UdpSockets.bind(TransportKind.NIO, new InetSocketAddress("127.0.0.1", 0));
-        IoLoop loop = fake(IoLoop.class, CompletableFuture::new);
+        IoLoop loop = fake(IoLoop.class, this::alarm);
         holding = new HeldDatagrams(pool, platform, loop, new HeldDatagrams.Owner() {
             @Override
             public void resumed(ClassQueues.Waiting packet, Suspended held, @Nullable Verdict verdict) {
@@ -81,6 +82,11 @@ class HeldDatagramsTest {
 
     private long nanoTime() {
         return nowNs;
+    }
+
+    private Object alarm() {
+        alarms++;
+        return new CompletableFuture<>();
     }
 
     /** Returns what answers each question alike. */
@@ -150,6 +156,22 @@ class HeldDatagramsTest {
     }
 
     @Test
+    void datagramThatIsResumedBeforeItIsKeptHasNoAlarmAndStandsBehindOthersAlone() {
+        hold();
+        assertThat(alarms).isEqualTo(1);
+        assertThat(holding.isAnyResumed()).isFalse();
+        resume(0);
+        assertThat(holding.isAnyResumed()).isTrue();
+        suspend(LONG);
+        resume(1);
+        assertThat(keep()).isTrue();
+        assertThat(alarms).as("nobody waits for the second").isEqualTo(1);
+        serve();
+        assertThat(wentOn).containsExactly(0, 1);
+        assertThat(holding.isAnyResumed()).isFalse();
+    }
+
+    @Test
     void whatIsResumedAtAnyTimeGoesOnInThatOrderAndOnce() {
         long seed = Seeds.ofCommit(HeldDatagramsTest.class);
         for (int round = 0; round < Seeds.scaled(100); round++) {
@@ -180,7 +202,10 @@ class HeldDatagramsTest {
                 if (lot == 0) {
                     resume(suspended.size() - 1); // Before its service has returned.
                 }
-                if (!keep()) {
+                int number = suspended.size() - 1;
+                if (suspended.get(number).verdict() != null && !holding.isAnyResumed()) {
+                    wentOn.add(number);
+                } else if (!keep()) {
                     ended.add(suspended.size() - 1);
                 }
             } else if (lot < 6) {

@@ -555,6 +555,57 @@ class HoldTest {
         }
     }
 
+    /** Holds the first packet, is busy with the second until the test lets go, and resumes the third at once. */
+    private final class Resuming extends Service {
+        private final CountDownLatch busy;
+        private final CountDownLatch goOn;
+
+        Resuming(CountDownLatch busy, CountDownLatch goOn) {
+            this.busy = busy;
+            this.goOn = goOn;
+        }
+
+        @Override
+        public Verdict process(Packet packet) throws InterruptedException {
+            switch (TestSink.number(packet)) {
+                case 0 -> held.add(hold(packet, LONG));
+                case 1 -> {
+                    busy.countDown();
+                    goOn.await();
+                    return Verdict.FORWARD;
+                }
+                case 2 -> assertThat(hold(packet, LONG).resume(Verdict.FORWARD)).isTrue();
+                default -> {
+                    return Verdict.FORWARD;
+                }
+            }
+            return Verdict.HELD;
+        }
+    }
+
+    /** The third and the fourth are read at once: a copy of the third would leave behind the fourth. */
+    @Test
+    void datagramThatIsResumedAtOnceIsNotCopiedThoughAnotherIsHeld() throws Exception {
+        CountDownLatch busy = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = node(false, () -> new Resuming(busy, goOn))) {
+            sender.send(node.udp(), packet(receiver, 0));
+            Suspension suspension = next();
+            sender.send(node.udp(), packet(receiver, 1));
+            busy.await();
+            sender.send(node.udp(), List.of(packet(receiver, 2), packet(receiver, 3)));
+            goOn.countDown();
+            for (int i = 1; i < 4; i++) {
+                assertThat(receiver.next()).isEqualTo(packet(receiver, i));
+            }
+            assertThat(suspension.resume(Verdict.FORWARD)).isTrue();
+            assertThat(receiver.next()).isEqualTo(packet(receiver, 0));
+            node.balanced(4);
+        }
+    }
+
     @Test
     void heldVerdictWithoutHoldIsAFailure() throws Exception {
         try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
