@@ -26,7 +26,8 @@ import org.tamanoir.anep.Anep;
  * does not move the order. A packet of the first round of a start, which says so, needs no second one. So it is at first, when
  * the order has no beginning yet: rounds are counted from 0 then. Where the next packet of the path is none of those behind
  * it, up to {@value #MAX_STRAYS} such packets are given up as late: paths keep their order, so that they are none of the
- * stream's, and do not stand there until another damaged one comes.
+ * stream's, and do not stand there until another damaged one comes. A packet behind another that its path has shown, as
+ * one that came twice, says nothing about that.
  *
  * <p>Pure: time is given, packets are numbers of the caller's. Thread contract: one thread. Allocates nothing for a
  * packet; a packet costs one step, and its queue's length where its path was reordered.
@@ -140,7 +141,9 @@ final class ExactMerge {
             output.drop(packet, Ending.MARKER);
             return;
         }
-        giveUpStrays(path, round);
+        if (round > gaps.top(path)) { // A packet that came twice does not show where its path goes on.
+            giveUpStrays(path, round);
+        }
         while (sizes[path] == depth && !isLate(path, round)) {
             overflows++;
             goOn();

@@ -106,6 +106,11 @@ final class Gaps {
         return (int) (round & MEMORY - 1) / Long.SIZE;
     }
 
+    /** Returns the last round that a path has shown in its turn or late; 0 = none yet. */
+    long top(int path) {
+        return tops[path];
+    }
+
     long count() {
         return count;
     }

@@ -514,6 +514,20 @@ class ExactMergeTest {
         assertThat(trial.merge.restarts()).isZero();
     }
 
+    /** As one that the network has sent twice, behind so many lost rounds that what waits could be stray. */
+    @ParameterizedTest
+    @ValueSource(longs = {50, 7})
+    void aPacketThatComesLateGivesNothingUp(long late) {
+        Trial trial = new Trial(2, DEPTH);
+        for (long round = 1; round <= 50; round++) {
+            trial.offer(0, round).offer(1, round);
+        }
+        trial.offer(1, 2_051, 2_052, late, 2_053).offer(0, 2_051, 2_052, 2_053).passAll();
+
+        assertThat(trial.drops).as("the late one").containsExactly(Map.entry(Ending.LATE, 1));
+        assertThat(trial.emitted).hasSize(2 * 53);
+    }
+
     @Test
     void twoStrayPacketsInARowThatAreFarFromEachOtherEndNothing() {
         Trial trial = new Trial(2, DEPTH).offer(0, 1).offer(1, 1);
