@@ -292,9 +292,12 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
         return overdue;
     }
 
-    /** Nothing has come back for the linger time since the sender ended: of octets nobody could tell that some are missing. */
+    /**
+     * Nothing has come back for the linger time since the sender ended: of octets nobody could tell that some are missing.
+     * Where the service has closed the stream, that is its end in order.
+     */
     private void lingered() {
-        if (instance.gateway != null && !instance.ways.repliesEnded()) {
+        if (instance.gateway != null && !instance.ways.repliesEnded() && !instance.isClosing()) {
             instance.abort(DropReason.IDLE, "its sender has ended, and its far side sent nothing in the linger time");
         } else {
             state = State.ENDED;

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +36,7 @@ import org.tamanoir.gateway.StreamFormat;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.traffic.StreamRecord;
 import org.tamanoir.transport.TransportKind;
 
 /** Verdicts that end a stream: both sides see it, and each packet has a name for its end. */
@@ -163,6 +165,26 @@ class EndedStreamTest extends TcpNodeTesting {
         node.settle().assertConserved();
         assertThat(BY_VERDICT).containsAll(node.traffic().drops().keySet());
         assertThat(node.dropped(DropReason.SERVICE)).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void aClosedConnectionEndsInOrderThoughTheFarSideDoesNotEnd(TransportKind kind) throws Exception {
+        settings.lingerTimeout = Duration.ofMillis(1);
+        TestNode node = gateway(kind, new LengthPrefixed(), "judge");
+        List<StreamRecord> records = new CopyOnWriteArrayList<>();
+        node.environment.onStreamEnd(records::add);
+        try (Socket client = open(node)) {
+            client.getOutputStream().write(messages("question"));
+            try (Socket server = accept()) {
+                client.getOutputStream().write(messages("Close"));
+                assertThat(server.getInputStream().readAllBytes()).isEqualTo(messages("question"));
+                assertThat(client.getInputStream().read()).isEqualTo(-1);
+            }
+        }
+        node.settle().assertConserved();
+        eventually().until(() -> records.size() == 1);
+        assertThat(records.get(0).end()).startsWith(DropReason.SERVICE_CLOSED + ": ");
     }
 
     @ParameterizedTest
