@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -87,38 +88,42 @@ final class Controls {
     }
 
     /**
-     * Tries whether a service takes its settings, with its control open: over UDP, and where it does not over TCP.
+     * Tries whether a service takes its settings, with its control open: over UDP, and where that is refused over TCP.
      *
-     * @throws IllegalArgumentException why it does not, as {@link #open} does
+     * @throws IllegalArgumentException why it does not, as {@link #open} does; over each, where the reasons differ
      */
     void tryOut(ServiceDefinition definition) {
         try {
             tryOut(definition, StreamInfo.Transport.UDP);
-        } catch (IllegalArgumentException refused) {
+        } catch (Overdue e) {
+            throw refused(definition, e.getMessage()); // Over TCP it may take as long again.
+        } catch (IllegalArgumentException | IllegalStateException overUdp) {
             try {
                 tryOut(definition, StreamInfo.Transport.TCP);
-            } catch (IllegalArgumentException again) {
-                throw refused;
+            } catch (IllegalArgumentException | IllegalStateException overTcp) {
+                @Nullable String udp = overUdp.getMessage();
+                @Nullable String tcp = overTcp.getMessage();
+                throw refused(definition, Objects.equals(udp, tcp) ? udp : "over UDP: " + udp + "; over TCP: " + tcp);
             }
         }
     }
 
     private void tryOut(ServiceDefinition definition, StreamInfo.Transport transport) {
-        try {
-            bounded(context.config().makeTimeout(), () -> {
-                Throwable failure = new ServiceTrial(context, definition, transport).outcome();
-                if (failure instanceof Exception thrown) {
-                    throw thrown;
-                }
-                if (failure instanceof Error error) {
-                    throw error;
-                }
-                return true;
-            });
-        } catch (IllegalArgumentException | IllegalStateException e) {
-            throw new IllegalArgumentException(
-                    "service " + definition.label() + ": tried with its settings, init failed: " + e.getMessage());
-        }
+        bounded(context.config().makeTimeout(), () -> {
+            Throwable failure = new ServiceTrial(context, definition, transport).outcome();
+            if (failure instanceof Exception thrown) {
+                throw thrown;
+            }
+            if (failure instanceof Error error) {
+                throw error;
+            }
+            return true;
+        });
+    }
+
+    private static IllegalArgumentException refused(ServiceDefinition definition, @Nullable String why) {
+        return new IllegalArgumentException(
+                "service " + definition.label() + ": tried with its settings, init failed: " + why);
     }
 
     /**
@@ -183,8 +188,7 @@ final class Controls {
                     MAX_THREADS + " calls of controls are under way already, or the node stops: ask again");
         } catch (TimeoutException e) {
             task.cancel(true);
-            throw new IllegalStateException(
-                    "it did not return within " + time + ": see what it waits for, and ask again");
+            throw new Overdue("it did not return within " + time + ": see what it waits for, and ask again");
         } catch (InterruptedException e) {
             task.cancel(true);
             Thread.currentThread().interrupt();
@@ -224,6 +228,15 @@ final class Controls {
                     : null;
         } catch (Throwable unreadable) {
             return null;
+        }
+    }
+
+    /** Thrown where foreign code did not return in its time. */
+    private static final class Overdue extends IllegalStateException {
+        private static final long serialVersionUID = 1L;
+
+        Overdue(String message) {
+            super(message);
         }
     }
 

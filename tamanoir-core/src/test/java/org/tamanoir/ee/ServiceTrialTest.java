@@ -157,6 +157,27 @@ class ServiceTrialTest {
     }
 
     @Test
+    void oneThatIsRefusedOverBothForDifferentReasonsIsToldBoth() {
+        environment.tryOut(service -> true);
+        assertThatThrownBy(() -> environment.define(service(Map.of("mark", "banana"), () -> new Service() {
+                    @Override
+                    public void init(ServiceConfig config) throws IOException {
+                        if (stream().transport() == Transport.UDP) {
+                            throw new IOException("for streams alone");
+                        }
+                        config.number("mark", 0, 0, 255);
+                    }
+
+                    @Override
+                    public Verdict process(Packet packet) {
+                        return Verdict.FORWARD;
+                    }
+                })))
+                .hasMessage("service org.example.Noting: tried with its settings, init failed: over UDP: for streams"
+                        + " alone; over TCP: mark: banana must be a whole number from 0 to 255");
+    }
+
+    @Test
     void oneThatIsNotOfTheConfigurationIsNotTried() {
         environment.tryOut(service -> false);
         environment.define(service(Map.of("mark", "banana"), () -> new Noting(Transport.TCP)));
@@ -194,6 +215,7 @@ class ServiceTrialTest {
                     }
                 })))
                 .hasMessageContaining("it did not return within PT0.2S");
+        assertThat(begun).as("not tried over TCP, which would take as long").hasValue(1);
         eventually().until(() -> interrupted.get() == begun.get());
     }
 
