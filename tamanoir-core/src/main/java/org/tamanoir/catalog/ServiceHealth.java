@@ -40,6 +40,9 @@ public final class ServiceHealth {
     /** From a quarantine's end on. */
     static final Duration GOOD_PERIOD = Duration.ofMinutes(10);
 
+    /** Time between two reports of instances that do not begin. */
+    private static final Duration FAULT_REPORT = Duration.ofMinutes(1);
+
     private static final int QUARANTINED = 1;
     private static final int PAUSED = 2;
     private static final int SUSPECTED = 4;
@@ -77,6 +80,10 @@ public final class ServiceHealth {
     private String quarantineReason = "";
     private Duration lastQuarantine = Duration.ZERO;
     private String fault = "";
+    /** The fault that was reported last; empty once an instance has begun since. */
+    private String reportedFault = "";
+
+    private long faultReportNs;
 
     /** What outlives instances, and other settings of the same version. */
     private record Totals(CounterTotals counters, CounterTotals dropReasons, LevelTotals below) {}
@@ -109,6 +116,7 @@ public final class ServiceHealth {
             double processors, long allocationBytesPerSecond, long packetBudgetNs, LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
         this.packetBudgetNs = packetBudgetNs;
+        this.faultReportNs = nanoTime.getAsLong() - FAULT_REPORT.toNanos();
         this.throttle = processors > 0 || allocationBytesPerSecond > 0
                 ? new Throttle(processors, allocationBytesPerSecond)
                 : null;
@@ -143,12 +151,21 @@ public final class ServiceHealth {
      * Notes how an instance has begun.
      *
      * @param how in one line, why it did not; empty if it did
-     * @return whether that differs from the instance before
+     * @return whether to report it: it did not, for another reason than the instance reported last or after one that did,
+     *     and there was no report for {@link #FAULT_REPORT}, since the reason may name what differs each time
      */
     public synchronized boolean began(String how) {
-        boolean isNews = !how.equals(fault);
         fault = how;
-        return isNews;
+        if (how.isEmpty()) {
+            reportedFault = "";
+        }
+        long nowNs = nanoTime.getAsLong();
+        if (how.equals(reportedFault) || nowNs - faultReportNs < FAULT_REPORT.toNanos()) {
+            return false;
+        }
+        reportedFault = how;
+        faultReportNs = nowNs;
+        return true;
     }
 
     /** Returns in one line why the last instance did not begin; empty if it did, or there was none. */

@@ -42,6 +42,24 @@ class ServiceHealthTest {
         assertThat(life.quarantinedUntil()).isNull();
     }
 
+    /** As of an init whose message names a peer, a port or a time. */
+    @Test
+    void reasonsThatDifferWithEachInstanceAreNewsOnceAMinute() {
+        assertThat(life.began("")).isFalse();
+        assertThat(life.began("init: no peer 1")).isTrue();
+        assertThat(life.began("init: no peer 2")).isFalse();
+        assertThat(life.fault()).isEqualTo("init: no peer 2");
+        assertThat(life.began("")).isFalse();
+        pass(Duration.ofMinutes(1).minusNanos(1));
+        assertThat(life.began("init: no peer 3")).isFalse();
+        pass(Duration.ofNanos(1));
+        assertThat(life.began("init: no peer 3")).isTrue();
+        pass(Duration.ofMinutes(1));
+        assertThat(life.began("init: no peer 3")).as("the same still").isFalse();
+        assertThat(life.began("")).isFalse();
+        assertThat(life.began("init: no peer 3")).as("again").isTrue();
+    }
+
     @Test
     void tenSuccessesMakeUpForAFailure() {
         for (int i = 0; i < 1000; i++) {
