@@ -16,6 +16,9 @@ public final class ServiceConfig {
     /** No settings: all defaults. */
     public static final ServiceConfig EMPTY = new ServiceConfig(Map.of());
 
+    /** A leading 0 is refused: some read octal digits behind it. */
+    private static final Pattern WHOLE = Pattern.compile("-?(0|[1-9][0-9]*)|0[xX][0-9a-fA-F]+");
+
     private static final Pattern DECIMAL = Pattern.compile("-?[0-9]{1,20}(\\.[0-9]{1,20})?");
 
     private final Map<String, String> values;
@@ -30,19 +33,23 @@ public final class ServiceConfig {
         return values.getOrDefault(key, defaultValue);
     }
 
-    /** A whole number from {@code min} to {@code max}. */
+    /** A whole number from {@code min} to {@code max}, decimal or with 0x. */
     public long number(String key, long defaultValue, long min, long max) {
         String text = values.get(key);
         if (text == null) {
             return defaultValue;
         }
         try {
-            long number = Long.decode(text);
-            if (number >= min && number <= max) {
-                return number;
+            if (WHOLE.matcher(text).matches()) {
+                long number = text.startsWith("0x") || text.startsWith("0X")
+                        ? Long.parseLong(text.substring(2), 16)
+                        : Long.parseLong(text);
+                if (number >= min && number <= max) {
+                    return number;
+                }
             }
         } catch (NumberFormatException e) {
-            // Falls through to the message, which is the same for text and for a number out of bounds.
+            // More than 64 bits: out of bounds, as said below.
         }
         throw new IllegalArgumentException(key + ": " + text + " must be a whole number from " + min + " to " + max);
     }

@@ -61,7 +61,7 @@ final class PlainTable {
             match -> match.dscp() == ANY ? null : match.dscp());
     private static final Setting<Long> MARK = MATCH.add(
             "fwmark",
-            Kind.of("0 to 4294967295, also `0x…`", PlainTable::mark, mark -> (Object) mark),
+            Kind.of("0 to 4294967295, also `0x…`", text -> Quantity.number(text, 0, PlainMatch.MAX_MARK), mark -> (Object) mark),
             null,
             "any",
             match -> match.mark() == ANY ? null : match.mark());
@@ -185,18 +185,5 @@ final class PlainTable {
 
     private static Object text(Ports ports) {
         return ports.first() == ports.last() ? ports.first() : ports.first() + "-" + ports.last();
-    }
-
-    private static Long mark(String text) {
-        try {
-            long mark = Long.decode(text);
-            if (mark >= 0 && mark <= PlainMatch.MAX_MARK) {
-                return mark;
-            }
-        } catch (NumberFormatException e) {
-            // Said below.
-        }
-        throw new IllegalArgumentException(
-                "'" + text + "': must be 0 to " + PlainMatch.MAX_MARK + ", or 0x and digits");
     }
 }

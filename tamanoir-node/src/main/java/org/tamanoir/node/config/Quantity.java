@@ -1,6 +1,7 @@
 package org.tamanoir.node.config;
 
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.Map;
@@ -18,6 +19,9 @@ public final class Quantity {
     static final long HALF_OF_HEAP = Runtime.getRuntime().maxMemory() / 2;
 
     private static final Pattern NUMBER_AND_UNIT = Pattern.compile("(\\d{1,18})\\s*([A-Za-z]*)");
+    /** A leading 0 is refused: some read octal digits behind it. The digits are bounded, since reading them is quadratic. */
+    private static final Pattern WHOLE = Pattern.compile("-?(0|[1-9][0-9]{0,39})|0[xX][0-9a-fA-F]{1,32}");
+
     private static final Map<String, Long> MILLIS =
             Map.of("ms", 1L, "s", 1_000L, "m", 60_000L, "min", 60_000L, "h", 3_600_000L);
     private static final Map<String, Long> BYTES = Map.of(
@@ -198,18 +202,21 @@ public final class Quantity {
 
     /** A whole number from {@code min} to {@code max}, decimal or with 0x. */
     public static int number(String text, int min, int max) {
-        try {
-            long number = text.startsWith("0x") || text.startsWith("0X")
-                    ? Long.parseLong(text.substring(2), 16)
-                    : Long.parseLong(text);
-            if (number >= min && number <= max && text.chars().allMatch(c -> c < 0x80)) { // Java knows more digits.
-                return (int) number;
-            }
-        } catch (NumberFormatException e) {
+        return (int) number(text, (long) min, max);
+    }
+
+    /** A whole number from {@code min} to {@code max}, decimal or with 0x; one that does not fit 64 bits is out of bounds. */
+    static long number(String text, long min, long max) {
+        if (!WHOLE.matcher(text).matches()) {
             throw new IllegalArgumentException(
-                    "'" + text + "' is no whole number: one from " + min + " to " + max + " is wanted", e);
+                    "'" + text + "' is no whole number: one from " + min + " to " + max + " is wanted");
         }
-        throw new IllegalArgumentException(text + " is out of bounds: " + min + " to " + max + " are allowed");
+        boolean isHexadecimal = text.startsWith("0x") || text.startsWith("0X");
+        BigInteger number = isHexadecimal ? new BigInteger(text.substring(2), 16) : new BigInteger(text);
+        if (number.compareTo(BigInteger.valueOf(min)) < 0 || number.compareTo(BigInteger.valueOf(max)) > 0) {
+            throw new IllegalArgumentException(text + " is out of bounds: " + min + " to " + max + " are allowed");
+        }
+        return number.longValue();
     }
 
     /** The shortest text with one unit that {@link #duration} reads as this. */
