@@ -10,6 +10,7 @@ import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.cluster.MembershipSettings;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.kernel.KernelConfig;
+import org.tamanoir.plain.PlainRule;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.Route;
 
@@ -50,7 +51,7 @@ public record NodeConfig(
         return service.version().isEmpty() && serviceSettings.containsKey(service.name());
     }
 
-    /** Returns the services that gateways and levels name, with what names each. */
+    /** Returns the services that gateways, rules for plain IP and levels name, with what names each. */
     public Map<String, String> wanted() {
         Map<String, String> wanted = new TreeMap<>();
         serviceSettings.forEach((name, settings) -> {
@@ -58,12 +59,28 @@ public record NodeConfig(
                 wanted.put(name, "level " + settings.get(ServiceTable.LEVEL).label());
             }
         });
-        for (GatewayLine gateway : get(NodeSettings.GATEWAYS)) {
+        naming(values).forEach((name, naming) -> wanted.put(name, naming.what() + " " + naming.text()));
+        return wanted;
+    }
+
+    /** A gateway or a rule for plain IP that names a service, and the setting that it stands in. */
+    record Naming(Setting<?> setting, String what, String text) {}
+
+    /** Returns the services that gateways and rules for plain IP name, with the first that names each. */
+    static Map<String, Naming> naming(Values values) {
+        Map<String, Naming> naming = new TreeMap<>();
+        for (GatewayLine gateway : values.get(NodeSettings.GATEWAYS)) {
             if (gateway.service() != null) {
-                wanted.put(gateway.service(), "gateway " + gateway.text());
+                naming.putIfAbsent(
+                        gateway.service(), new Naming(NodeSettings.GATEWAYS, "gateway", gateway.text()));
             }
         }
-        return wanted;
+        List<PlainRule> rules = values.get(NodeSettings.PLAIN);
+        for (int i = 0; i < rules.size(); i++) {
+            naming.putIfAbsent(
+                    rules.get(i).service(), new Naming(NodeSettings.PLAIN, "rule", NodeSettings.PLAIN.path() + "[" + i + "]"));
+        }
+        return naming;
     }
 
     /** Returns which packets must be authenticated, and which are signed. */

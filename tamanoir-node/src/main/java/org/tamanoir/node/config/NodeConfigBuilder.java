@@ -168,7 +168,7 @@ public final class NodeConfigBuilder {
         NodeSettings.AUTHENTICATION.check(values, problems);
         checkTlsAddresses();
         checkQuic();
-        new Addresses(values, problems).check();
+        new ListenAddresses(values, problems).check();
         checkHandOver();
         String noThreads = ExecutionEnvironment.whyNot(
                 values.get(NodeSettings.THREADS), Transport.of(values.get(NodeSettings.TRANSPORT)));
@@ -209,12 +209,11 @@ public final class NodeConfigBuilder {
     private Map<String, Wanting> missing() {
         Map<String, Wanting> missing = new TreeMap<>();
         deployedWhere.forEach((name, where) -> missing.put(name, new Wanting(where, "services")));
-        for (GatewayLine gateway : values.get(NodeSettings.GATEWAYS)) {
-            String name = gateway.service();
-            if (name != null && !services.containsKey(name) && !ServiceClasses.exists(name)) {
-                missing.putIfAbsent(name, new Wanting(values.where(NodeSettings.GATEWAYS), gateway.text()));
+        NodeConfig.naming(values).forEach((name, naming) -> {
+            if (!services.containsKey(name) && !ServiceClasses.exists(name)) {
+                missing.putIfAbsent(name, new Wanting(values.where(naming.setting()), naming.text()));
             }
-        }
+        });
         return missing;
     }
 

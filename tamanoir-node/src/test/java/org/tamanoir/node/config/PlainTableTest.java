@@ -29,7 +29,7 @@ class PlainTableTest {
         NodeConfigBuilder[] read = new NodeConfigBuilder[1];
         assertThat(problems("""
                         plain:
-                          - {match: {protocol: udp, destination: 10.0.0.0/8, ports: 5004-5010, dscp: 46}, service: org.example.Voice, class: 3}
+                          - {match: {protocol: udp, destination: 10.0.0.0/8, ports: 5004-5010, dscp: 46}, service: org.tamanoir.services.Impair, class: 3}
                           - {match: {protocol: udp, source: "2001:db8::/32", ports: 9, fwmark: 0x10, router-alert: true}, service: Monitor, on-failure: drop}
                         plain-interfaces: [eth1]
                         """, read)).isEmpty();
@@ -45,8 +45,8 @@ class PlainTableTest {
                                         46,
                                         -1,
                                         null),
-                                "org.example.Voice",
-                                ServiceKey.of("org.example.Voice"),
+                                "org.tamanoir.services.Impair",
+                                ServiceKey.of("org.tamanoir.services.Impair"),
                                 3,
                                 FailurePolicy.PASS),
                         new PlainRule(
@@ -74,7 +74,7 @@ class PlainTableTest {
 
     private static void assertWrittenAsRead(PlainMatch match) {
         PlainRule rule =
-                new PlainRule(match, "org.example.Voice", ServiceKey.of("org.example.Voice"), 0, FailurePolicy.DROP);
+                new PlainRule(match, "org.tamanoir.services.Impair", ServiceKey.of("org.tamanoir.services.Impair"), 0, FailurePolicy.DROP);
         String text = Yaml.of(java.util.Map.of("plain", List.of(PlainTable.RULES.data(rule))));
         NodeConfigBuilder[] read = new NodeConfigBuilder[1];
         assertThat(problems(text + "plain-interfaces: [eth1]\n", read)).isEmpty();
@@ -89,7 +89,7 @@ class PlainTableTest {
     void aRuleForIcmpWithoutTypesIsForAll() {
         NodeConfigBuilder[] read = new NodeConfigBuilder[1];
         assertThat(problems("""
-                        plain: [{match: {protocol: icmp}, service: a.B}]
+                        plain: [{match: {protocol: icmp}, service: Impair}]
                         plain-interfaces: [eth1]
                         """, read)).isEmpty();
         assertThat(read[0].build().get(NodeSettings.PLAIN))
@@ -102,18 +102,20 @@ class PlainTableTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "{match: {protocol: udp, ports: 9-8}, service: a.B}|9-8: the first port must not be above the last",
-                "{match: {protocol: sctp}, service: a.B}|sctp",
-                "{match: {protocol: icmp, ports: 5}, service: a.B}|ICMP has no ports: write types",
-                "{match: {protocol: udp, types: [echo-reply]}, service: a.B}|only ICMP has types: write ports",
-                "{match: {protocol: icmp, types: [router-advertisement]}, service: a.B}|'router-advertisement' is no type that rules are for: must be one of echo-request",
-                "{match: {protocol: icmp, types: []}, service: a.B}|name at least one, or leave types out",
-                "{match: {protocol: icmp, router-alert: true}, service: a.B}|no Router Alert",
-                "{match: {protocol: udp, dscp: 64}, service: a.B}|64",
-                "{match: {protocol: udp, source: 10.0.0.0/8, destination: '::/0'}, service: a.B}|both must be of one family",
-                "{match: {protocol: udp}, service: a.B, on-failure: close}|close",
-                "{match: {protocol: udp, fwmark: -1}, service: a.B}|must be 0 to 4294967295",
-                "{service: a.B}|match",
+                "{match: {protocol: udp, ports: 9-8}, service: Impair}|9-8: the first port must not be above the last",
+                "{match: {protocol: sctp}, service: Impair}|sctp",
+                "{match: {protocol: icmp, ports: 5}, service: Impair}|ICMP has no ports: write types",
+                "{match: {protocol: udp, types: [echo-reply]}, service: Impair}|only ICMP has types: write ports",
+                "{match: {protocol: icmp, types: [router-advertisement]}, service: Impair}|'router-advertisement' is no type that rules are for: must be one of echo-request",
+                "{match: {protocol: icmp, types: []}, service: Impair}|name at least one, or leave types out",
+                "{match: {protocol: icmp, router-alert: true}, service: Impair}|no Router Alert",
+                "{match: {protocol: udp, dscp: 64}, service: Impair}|64",
+                "{match: {protocol: udp, source: 10.0.0.0/8, destination: '::/0'}, service: Impair}|both must be of one family",
+                "{match: {protocol: udp}, service: Impair, on-failure: close}|close",
+                "{match: {protocol: udp, fwmark: -1}, service: Impair}|0 to 4294967295 are allowed",
+                "{match: {protocol: udp, fwmark: '010'}, service: Impair}|'010' is no whole number: one from 0 to 4294967295 is wanted",
+                "{match: {protocol: udp, fwmark: '#10'}, service: Impair}|'#10' is no whole number: one from 0 to 4294967295 is wanted",
+                "{service: Impair}|match",
             })
     void aWrongRuleIsOneLine(String rule, String expected) {
         assertThat(problems("plain: [" + rule + "]\nplain-interfaces: [eth1]\n", new NodeConfigBuilder[1]))
@@ -123,8 +125,25 @@ class PlainTableTest {
     }
 
     @Test
+    void aServiceThatNobodyHasIsAProblem() {
+        assertThat(problems("plain: [{match: {protocol: udp}, service: Monitor}, {match: {protocol: tcp}, service: Montor}]\n"
+                                + "plain-interfaces: [eth1]\n", new NodeConfigBuilder[1]))
+                .singleElement()
+                .asString()
+                .startsWith("f:1: plain: plain[1] names service org.tamanoir.services.Montor, which nobody has: ")
+                .contains("correct the name to org.tamanoir.services.Monitor");
+    }
+
+    @Test
+    void aRuleWantsItsService() {
+        NodeConfigBuilder[] read = new NodeConfigBuilder[1];
+        problems("plain: [{match: {protocol: udp}, service: a.B}]\nplain-interfaces: [eth1]\n", read);
+        assertThat(read[0].build().wanted()).containsEntry("a.B", "rule plain[0]");
+    }
+
+    @Test
     void rulesNeedAnInterface() {
-        assertThat(problems("plain: [{match: {protocol: udp}, service: a.B}]\n", new NodeConfigBuilder[1]))
+        assertThat(problems("plain: [{match: {protocol: udp}, service: Impair}]\n", new NodeConfigBuilder[1]))
                 .singleElement()
                 .asString()
                 .contains("plain-interfaces");
