@@ -1,21 +1,34 @@
 package org.tamanoir.node.config;
 
+import java.net.Inet4Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.UdpSockets;
 
-/** Where a node listens: one address is for one thing, and stands in one list. One thread. */
-final class Addresses {
+/**
+ * Where a node listens: one address is for one thing, and stands in one list. A wildcard takes its port of all addresses
+ * that its socket serves. One thread.
+ */
+final class ListenAddresses {
     private final Values values;
     private final Problems problems;
-    private final Map<InetSocketAddress, String> tcp = new HashMap<>();
-    private final Map<InetSocketAddress, String> udp = new HashMap<>();
+    private final Map<Integer, List<Taken>> tcp = new HashMap<>();
+    private final Map<Integer, List<Taken>> udp = new HashMap<>();
+    private final boolean hasNativeUdp;
 
-    Addresses(Values values, Problems problems) {
+    /** An address, and the setting that has it. */
+    private record Taken(InetSocketAddress address, String path) {}
+
+    ListenAddresses(Values values, Problems problems) {
         this.values = values;
         this.problems = problems;
+        this.hasNativeUdp = UdpSockets.resolve(values.get(NodeSettings.TRANSPORT)) == TransportKind.NATIVE;
     }
 
     /** Adds a problem for each address that is given to two; ports that the system is to choose are no matter. */
@@ -37,14 +50,46 @@ final class Addresses {
         address.ifPresent(given -> take(tcp, setting, given));
     }
 
-    private void take(Map<InetSocketAddress, String> taken, Setting<?> setting, InetSocketAddress address) {
-        @Nullable String before = address.getPort() == 0 ? null : taken.putIfAbsent(address, setting.path());
-        if (before != null) {
-            problems.add(
-                    values.where(setting),
-                    Endpoint.toString(address) + " is "
-                            + (before.equals(setting.path()) ? "there twice" : "in " + before + " too")
-                            + ", and one address takes one kind of traffic; remove one");
+    private void take(Map<Integer, List<Taken>> taken, Setting<?> setting, InetSocketAddress address) {
+        if (address.getPort() == 0) {
+            return;
         }
+        List<Taken> ofPort = taken.computeIfAbsent(address.getPort(), port -> new ArrayList<>());
+        for (Taken before : ofPort) {
+            if (before.address.equals(address)) {
+                String there = before.path.equals(setting.path()) ? "there twice" : "in " + before.path + " too";
+                problems.add(
+                        values.where(setting),
+                        Endpoint.toString(address) + " is " + there
+                                + ", and one address takes one kind of traffic; remove one");
+                return;
+            }
+            if (collide(before.address.getAddress(), address.getAddress(), taken == tcp)) {
+                problems.add(
+                        values.where(setting),
+                        Endpoint.toString(address) + " cannot be had beside " + Endpoint.toString(before.address)
+                                + " of " + before.path + ": a wildcard takes this port of all addresses; remove one, or "
+                                + "give it another port");
+                return;
+            }
+        }
+        ofPort.add(new Taken(address, setting.path()));
+    }
+
+    /**
+     * Returns whether two different addresses cannot have one port: one is a wildcard. TCP's are of both families, whichever
+     * it is; those of UDP are of their own, but for {@code ::} without native sockets.
+     */
+    private boolean collide(InetAddress one, InetAddress other, boolean isTcp) {
+        if (!one.isAnyLocalAddress() && !other.isAnyLocalAddress()) {
+            return false;
+        }
+        return isTcp
+                || one instanceof Inet4Address == other instanceof Inet4Address
+                || !hasNativeUdp && (isAnyIpv6(one) || isAnyIpv6(other));
+    }
+
+    private static boolean isAnyIpv6(InetAddress address) {
+        return address.isAnyLocalAddress() && !(address instanceof Inet4Address);
     }
 }
