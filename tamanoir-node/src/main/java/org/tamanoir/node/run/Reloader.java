@@ -50,10 +50,11 @@ final class Reloader implements Reloading {
         String status = "reload failed by a fault of the node: its log says more";
         try {
             Outcome outcome = take();
-            status = outcome.failed().isEmpty()
-                    ? "reloaded: " + outcome.changed().size() + " changes taken, "
-                            + outcome.needRestart().size() + " need a restart"
-                    : "reloaded, without effect: " + String.join("\n", outcome.failed());
+            String ineffective = outcome.failed().isEmpty()
+                    ? ""
+                    : ", " + outcome.failed().size() + " without effect: " + String.join("; ", outcome.failed());
+            status = "reloaded: " + outcome.changed().size() + " changes taken, "
+                    + outcome.needRestart().size() + " need a restart" + ineffective;
             return outcome;
         } catch (ManagerException e) {
             status = "reload refused, nothing is changed: " + e.getMessage();
