@@ -43,6 +43,11 @@ public final class Counter {
         /** Returns what the values of two instances come to. */
         public abstract long join(long one, long other);
 
+        /** Returns whether it is a largest or smallest value, which there is none of before the first is set. */
+        public boolean isExtreme() {
+            return this == MAXIMUM || this == MINIMUM;
+        }
+
         /** Returns the value that stands for none: those of extremes count from the first one that is set. */
         private long none() {
             return this == MAXIMUM ? Long.MIN_VALUE : this == MINIMUM ? Long.MAX_VALUE : 0;
@@ -104,7 +109,7 @@ public final class Counter {
      * @throws IllegalStateException if it is a maximum or minimum, which are set
      */
     public void add(long amount) {
-        if (kind == Kind.MAXIMUM || kind == Kind.MINIMUM) {
+        if (kind.isExtreme()) {
             throw new IllegalStateException("counter " + name + " is a "
                     + kind.name().toLowerCase(Locale.ROOT) + ": set() it; add() is for sums and gauges");
         }

@@ -73,12 +73,16 @@ public final class CounterTotals {
         }
     }
 
-    /** Returns the totals now, by name. */
+    /** Returns the totals now, by name; extremes that have no value yet are left out, 0 would be one. */
     public synchronized Map<String, CounterTotal> values() {
         Map<String, Long> now = new TreeMap<>(ended);
         running.forEach(instance -> instance.all().forEach(counter -> join(counter, now)));
         Map<String, CounterTotal> totals = new TreeMap<>();
-        kinds.forEach((name, kind) -> totals.put(name, new CounterTotal(kind, now.getOrDefault(name, 0L))));
+        kinds.forEach((name, kind) -> {
+            if (!kind.isExtreme() || now.containsKey(name)) {
+                totals.put(name, new CounterTotal(kind, now.getOrDefault(name, 0L)));
+            }
+        });
         return totals;
     }
 

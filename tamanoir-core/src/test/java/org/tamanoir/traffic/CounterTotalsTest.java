@@ -51,7 +51,7 @@ class CounterTotalsTest {
         NamedCounters idle = new NamedCounters(totals);
         assertThat(idle.get("least", Kind.MINIMUM).get()).isZero();
         assertThat(idle.get("most", Kind.MAXIMUM).get()).isZero();
-        assertThat(totals.sums()).containsEntry("least", 0L).containsEntry("most", 0L);
+        assertThat(totals.values()).doesNotContainKeys("least", "most");
         NamedCounters busy = new NamedCounters(totals);
         busy.get("least", Kind.MINIMUM).set(9);
         busy.get("most", Kind.MAXIMUM).set(-9);

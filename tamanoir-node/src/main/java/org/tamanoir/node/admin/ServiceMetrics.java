@@ -37,13 +37,13 @@ final class ServiceMetrics {
             case MAXIMUM ->
                 metrics.gauge(
                         "maximum",
-                        "The largest value of the service's own, over all its instances; 0 before the first.",
+                        "The largest value of the service's own, over all its instances; absent before the first.",
                         total.value(),
                         Math::max);
             case MINIMUM ->
                 metrics.gauge(
                         "minimum",
-                        "The smallest value of the service's own, over all its instances; 0 before the first.",
+                        "The smallest value of the service's own, over all its instances; absent before the first.",
                         total.value(),
                         Math::min);
             case GAUGE ->
