@@ -18,6 +18,8 @@ import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.ServiceHost;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.traffic.CounterTotals;
+import org.tamanoir.traffic.NamedCounters;
 
 /**
  * Has an instance of a service initialise itself and close again, on its own thread and as the service's contract says, to
@@ -31,6 +33,9 @@ final class ServiceTrial implements ServiceHost {
     private final NodeContext context;
     private final ServiceDefinition definition;
     private final StreamInfo stream;
+    /** Bounded and checked as those of streams, and counted for nobody. */
+    private final NamedCounters counters = new NamedCounters(new CounterTotals());
+
     private final CountDownLatch ended = new CountDownLatch(1);
     private volatile @Nullable Throwable failure;
 
@@ -79,12 +84,12 @@ final class ServiceTrial implements ServiceHost {
 
     @Override
     public Counter counter(String name) {
-        return new Counter(name);
+        return counters.get(name);
     }
 
     @Override
     public Counter counter(String name, Counter.Kind kind) {
-        return new Counter(name, kind);
+        return counters.get(name, kind);
     }
 
     @Override

@@ -33,6 +33,7 @@ import org.tamanoir.manager.Event;
 import org.tamanoir.manager.ServiceStatus;
 import org.tamanoir.routing.RoutingTable;
 import org.tamanoir.service.ControlHost;
+import org.tamanoir.service.Counter;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
@@ -66,7 +67,7 @@ class ServiceTrialTest {
     }
 
     /** Notes its life; refuses a mark, and one transport. */
-    private final class Noting extends Service {
+    private class Noting extends Service {
         private final Transport refused;
 
         Noting(Transport refused) {
@@ -146,6 +147,20 @@ class ServiceTrialTest {
                         "service org.example.Noting: tried with its settings, init failed: mark: banana must be a whole"
                                 + " number from 0 to 255");
         assertThat(life).endsWith("close", "control closed").doesNotContain("timer");
+    }
+
+    @Test
+    void oneThatNamesACounterInTwoKindsIsNotDefined() {
+        environment.tryOut(service -> true);
+        assertThatThrownBy(() -> environment.define(service(Map.of(), () -> new Noting(Transport.TCP) {
+                    @Override
+                    public void init(ServiceConfig config) {
+                        counter("delay", Counter.Kind.MAXIMUM);
+                        counter("delay", Counter.Kind.MINIMUM);
+                    }
+                })))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("counter delay: is a MAXIMUM already, and cannot be a MINIMUM: use another name");
     }
 
     @Test
