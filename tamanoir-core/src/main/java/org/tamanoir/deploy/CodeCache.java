@@ -47,7 +47,7 @@ public final class CodeCache implements AutoCloseable {
      * @throws IOException in one line, if the folder cannot be had at all or another process uses it
      */
     public static CodeCache open(Path folder, long limitBytes) throws IOException {
-        return open(folder, limitBytes, temporaryParent());
+        return open(folder, limitBytes, temporaryFolder());
     }
 
     /** Does the same. @param temporaryParent where the temporary folder of a cache that cannot be written is made */
@@ -61,14 +61,14 @@ public final class CodeCache implements AutoCloseable {
      * one when it ends.
      */
     public static CodeCache openBeside(Path folder, long limitBytes) throws IOException {
-        return openBeside(folder, limitBytes, temporaryParent());
+        return openBeside(folder, limitBytes, temporaryFolder());
     }
 
     static CodeCache openBeside(Path folder, long limitBytes, Path temporaryParent) throws IOException {
         return open(CacheDisk.openBeside(folder, temporaryParent), limitBytes);
     }
 
-    private static Path temporaryParent() {
+    static Path temporaryFolder() {
         return Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
     }
 

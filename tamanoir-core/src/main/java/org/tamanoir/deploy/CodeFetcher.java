@@ -287,13 +287,13 @@ public final class CodeFetcher implements AutoCloseable {
      * Opens what was fetched, now or earlier, as {@link LoadedService} says, within today's bound of what a jar unpacks to.
      *
      * @throws CodeRefusedException as {@link LoadedService#load}
-     * @throws CodeUnavailableException if others were read for {@code totalTimeout}
+     * @throws CodeUnavailableException if others were read for {@code totalTimeout}, or this host has no room to read it
      */
     public LoadedService load(ServicePackage code) throws CodeRefusedException, CodeUnavailableException {
         long deadlineNs = System.nanoTime() + settings.totalTimeout().toNanos();
         try {
             return LoadedService.load(code, settings.maxUnpackedBytes(), settings.checkpoints(), deadlineNs);
-        } catch (TimeoutException e) {
+        } catch (TimeoutException | LocalException e) {
             throw new CodeUnavailableException(String.valueOf(e.getMessage()), false);
         }
     }

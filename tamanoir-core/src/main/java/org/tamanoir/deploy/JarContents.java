@@ -44,20 +44,22 @@ record JarContents(Map<String, byte[]> entries) {
      * @param maxUnpackedBytes the most that all entries together may unpack to, with their names
      * @param memory what they are taken of
      * @throws CodeRefusedException {@link Refusal#MALFORMED} or {@link Refusal#TOO_LARGE}
+     * @throws LocalException if there is no room where jars are read; another node may have it
      */
     static JarContents of(byte[] jar, String label, long maxUnpackedBytes, JarMemory memory)
-            throws CodeRefusedException {
+            throws CodeRefusedException, LocalException {
         // Java reads jars from files alone; this one is its owner's, and gone when it was read.
+        Path folder = CodeCache.temporaryFolder();
         @Nullable Path copy = null;
         try {
-            copy = Files.createTempFile("tamanoir-", ".jar");
+            copy = Files.createTempFile(folder, "tamanoir-", ".jar");
             Files.write(copy, jar);
         } catch (IOException e) {
             delete(copy);
-            throw new CodeRefusedException(
-                    Refusal.TOO_LARGE,
-                    label + ": there is no room for " + jar.length + " bytes in " + System.getProperty("java.io.tmpdir")
-                            + ", where jars are read: " + e + "; give this program another folder (-Djava.io.tmpdir)");
+            throw new LocalException(
+                    label + ": there is no room for " + jar.length + " bytes in " + folder + ", where jars are read: "
+                            + e + "; give this program another folder (-Djava.io.tmpdir)",
+                    e);
         }
         try (JarFile file = new JarFile(copy.toFile(), false, ZipFile.OPEN_READ, JarFile.runtimeVersion())) {
             return unpacked(file, label, maxUnpackedBytes, memory);

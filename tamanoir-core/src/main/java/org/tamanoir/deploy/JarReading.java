@@ -25,12 +25,12 @@ final class JarReading {
 
     /** What reads a jar. */
     interface JarReader<T> {
-        T read(JarMemory memory) throws CodeRefusedException;
+        T read(JarMemory memory) throws CodeRefusedException, LocalException;
     }
 
-    /** What reads one thing of a jar. */
-    interface Reader<T> {
-        T read() throws CodeRefusedException;
+    /** What reads one thing of a jar, and may fail by another fault than the jar's. */
+    interface Reader<T, E extends Exception> {
+        T read() throws CodeRefusedException, E;
     }
 
     /** @param freeBytes and {@code collector}: see {@link JarMemory} */
@@ -50,7 +50,8 @@ final class JarReading {
      * @param deadlineNs when it must have begun, as of {@link System#nanoTime}
      * @throws TimeoutException in one line, when others were read until then, or this thread was interrupted, which it stays
      */
-    <T> T read(String label, long deadlineNs, JarReader<T> reader) throws CodeRefusedException, TimeoutException {
+    <T> T read(String label, long deadlineNs, JarReader<T> reader)
+            throws CodeRefusedException, LocalException, TimeoutException {
         boolean isMine = false;
         try {
             isMine = lock.tryLock(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
@@ -71,10 +72,11 @@ final class JarReading {
      * Runs what has the JVM look at something of a jar.
      *
      * @param what for the message: what is looked at
-     * @throws CodeRefusedException for all that is thrown: {@link Refusal#TOO_LARGE} if memory was short, else
+     * @throws CodeRefusedException for all that is thrown unchecked: {@link Refusal#TOO_LARGE} if memory was short, else
      *     {@link Refusal#NOT_A_SERVICE}
      */
-    static <T> T blaming(String label, String what, Reader<T> reader) throws CodeRefusedException {
+    static <T, E extends Exception> T blaming(String label, String what, Reader<T, E> reader)
+            throws CodeRefusedException, E {
         try {
             return reader.read();
         } catch (OutOfMemoryError e) {

@@ -63,11 +63,12 @@ public final class LoadedService implements AutoCloseable {
      * @param checkpoints whether its classes get any
      * @param deadlineNs until when it waits for jars that are read before, as of {@link System#nanoTime}
      * @throws TimeoutException in one line, if it was not read
+     * @throws LocalException in one line, if this host has no room to read it
      * @throws CodeRefusedException {@link Refusal#NOT_A_SERVICE}, {@link Refusal#WRONG_DIGEST},
      *     {@link Refusal#MALFORMED} or {@link Refusal#TOO_LARGE}
      */
     static LoadedService load(ServicePackage code, long maxUnpackedBytes, CheckpointPolicy checkpoints, long deadlineNs)
-            throws CodeRefusedException, TimeoutException {
+            throws CodeRefusedException, LocalException, TimeoutException {
         return load(code, maxUnpackedBytes, checkpoints, deadlineNs, JarReading.IN_HEAP);
     }
 
@@ -78,7 +79,7 @@ public final class LoadedService implements AutoCloseable {
             CheckpointPolicy checkpoints,
             long deadlineNs,
             JarReading reading)
-            throws CodeRefusedException, TimeoutException {
+            throws CodeRefusedException, LocalException, TimeoutException {
         Manifest manifest = code.manifest();
         String label = manifest.id().toString();
         if (!manifest.levels().contains(Manifest.JVM)) {

@@ -84,7 +84,7 @@ public record ServiceJar(
                 memory.take(Checkpoints.memory(jar.largestClassBytes()), label, "its largest class");
                 return inspect(bytes, label, jar, checkpoints);
             });
-        } catch (TimeoutException e) {
+        } catch (TimeoutException | LocalException e) { // Whoever publishes reads the line.
             throw new CodeRefusedException(Refusal.NOT_A_SERVICE, String.valueOf(e.getMessage()));
         }
     }

@@ -118,6 +118,32 @@ class CodeFetcherTest {
     }
 
     @Test
+    void aFolderForTemporaryFilesThatIsGoneIsNotTheJarsFault() throws Exception {
+        Manifest manifest = repository.publish("1.0", FILLING);
+        CodeFetcher fetcher = fetcher(server());
+        ServicePackage code = fetcher.fetch(manifest.id().key(), null);
+        Manifest other = repository.publish("2.0", FILLING);
+        String folder = System.getProperty("java.io.tmpdir");
+        System.setProperty("java.io.tmpdir", dir.resolve("gone").toString());
+        try {
+            assertThatThrownBy(() -> fetcher.load(code))
+                    .isInstanceOf(CodeUnavailableException.class)
+                    .hasMessageStartingWith(manifest.id() + ": there is no room for ")
+                    .hasMessageContaining(dir.resolve("gone") + ", where jars are read: ")
+                    .hasMessageEndingWith("; give this program another folder (-Djava.io.tmpdir)");
+            assertThatThrownBy(() -> fetcher.fetch(other.id().key(), null))
+                    .isInstanceOf(CodeUnavailableException.class)
+                    .hasMessageContaining(other.id() + ": there is no room for ");
+        } finally {
+            System.setProperty("java.io.tmpdir", folder);
+        }
+        fetcher.load(code).close();
+        assertThat(fetcher.fetch(other.id().key(), null).manifest())
+                .as("nobody was refused or failed")
+                .isEqualTo(other);
+    }
+
+    @Test
     void aSharedJarIsDownloadedOnce() throws Exception {
         Manifest first = repository.publish("1.0", FILLING);
         byte[] jar = repository.jarOf(first);

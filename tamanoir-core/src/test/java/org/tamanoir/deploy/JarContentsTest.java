@@ -46,7 +46,7 @@ class JarContentsTest {
         return TestJars.entries(dir, Map.of(FOO, TestJars.forwarder(FOO, "")), attributes);
     }
 
-    private static JarContents contents(byte[] jar) throws CodeRefusedException {
+    private static JarContents contents(byte[] jar) throws Exception {
         return JarContents.of(jar, "x", LIMIT, new JarMemory(() -> Long.MAX_VALUE, () -> {}));
     }
 

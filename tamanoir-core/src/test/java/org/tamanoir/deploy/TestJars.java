@@ -99,7 +99,7 @@ public final class TestJars {
         try {
             long deadlineNs = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
             return LoadedService.load(code, maxUnpackedBytes, checkpoints, deadlineNs, reading);
-        } catch (TimeoutException e) {
+        } catch (TimeoutException | LocalException e) {
             throw new IllegalStateException(e);
         }
     }
