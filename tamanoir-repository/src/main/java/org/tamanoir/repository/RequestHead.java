@@ -39,6 +39,9 @@ final class RequestHead {
     /** The slash of a prefix, as in 10.0.0.0%2F8, behind its percent sign. */
     private static final Pattern PREFIX_SLASH = Pattern.compile("2[Ff]\\d{1,3}");
 
+    /** A query whose percent signs encode octets; others than ASCII's are encoded, since each reader takes them otherwise. */
+    private static final Pattern QUERY = Pattern.compile("(?:[\\x00-\\x7F&&[^%]]|%[0-9A-Fa-f]{2})*+");
+
     /** Of an absolute target (RFC 9112, section 3.2.2): the host and port of an http or https URL. */
     private static final Pattern ABSOLUTE = Pattern.compile("(?i)https?://([^/?#]*)(/.*)");
 
@@ -94,8 +97,11 @@ final class RequestHead {
         if (target == null || !target.startsWith("/")) {
             return "the request's target must be a path that begins with '/'; leave the scheme and the host out";
         }
-        String path = target.split("\\?", 2)[0];
-        if (!isNormal(path)) {
+        String[] parts = target.split("\\?", 2);
+        if (parts.length > 1 && !QUERY.matcher(parts[1]).matches()) {
+            return "the request's query is malformed: encode what is not ASCII, and a percent sign as %25";
+        }
+        if (!isNormal(parts[0])) {
             return "the request's path is not in normal form: leave out empty segments, '.' and '..', and encode nothing "
                     + "that may stand as it is; a slash is encoded in a prefix alone, as in 10.0.0.0%2F8";
         }

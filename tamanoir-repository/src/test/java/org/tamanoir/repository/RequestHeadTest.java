@@ -153,8 +153,14 @@ class RequestHeadTest {
                 "/v1/node%zz",
                 "/v1/node#x",
                 "/v1/\u00e9",
+                "/v1/node?limit=%",
+                "/v1/node?limit=%2",
+                "/v1/node?limit=%zz",
+                "/v1/node?%u0041=1",
+                "/v1/node?limit=\u00e9",
+                "http://localhost/v1/node?x=%zz",
             })
-    void aPathThatIsNotNormalIsRefused(String path) throws Exception {
+    void aPathThatIsNotNormalOrAQueryThatIsMalformedIsRefused(String path) throws Exception {
         assertThat(answer("GET " + path + " HTTP/1.1|Host: localhost||")).startsWith("HTTP/1.1 400 ");
         assertThat(HANDLED).isEmpty();
     }
@@ -172,6 +178,8 @@ class RequestHeadTest {
                 "/...",
                 "/a..b/.c/d.",
                 "/ui?//../%2e",
+                "/ui?",
+                "/ui?a=%C3%A9+%25&b=?",
                 "http://localhost/v1/node",
                 "HTTP://LOCALHOST/v1/node?x",
             })
