@@ -11,6 +11,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.DirectoryStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -303,14 +304,38 @@ class ReloadTest {
     void theUnitChecksBeforeItSendsTheSignal() throws Exception {
         Path unit = Path.of("src/deb/root/usr/lib/systemd/system/tamanoir-node.service");
         List<String> lines = Files.readAllLines(unit);
-        String start = lines.stream()
-                .filter(line -> line.startsWith("ExecStart="))
-                .findFirst()
-                .orElseThrow();
-        assertThat(lines.stream().filter(line -> line.startsWith("ExecReload=")))
-                .containsExactly(
-                        start.replace("ExecStart=", "ExecReload=") + " --validate",
-                        "ExecReload=/bin/kill -HUP $MAINPID");
+        String start = option(lines, "ExecStart=").get(0);
+        List<String> reload = option(lines, "ExecReload=");
+        assertThat(reload).hasSize(2).last().isEqualTo("/bin/kill -HUP $MAINPID");
+        assertThat(reload.get(0)).endsWith("exec " + start + " --validate'");
+    }
+
+    private static List<String> option(List<String> unit, String name) {
+        return unit.stream()
+                .filter(line -> line.startsWith(name))
+                .map(line -> line.substring(name.length()))
+                .toList();
+    }
+
+    /** Beside the node runs what checks: its port for JMX is taken, and its log is not the other's to write. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void theCheckOfTheUnitGetsTheHeapOfTheNodeAndNothingElseOfItsOptions() throws Exception {
+        String command = option(
+                        Files.readAllLines(Path.of("src/deb/root/usr/lib/systemd/system/tamanoir-node.service")),
+                        "ExecReload=")
+                .get(0);
+        String script = command.substring(command.indexOf('\'') + 1, command.lastIndexOf('\''))
+                .replace("$$", "$")
+                .replaceFirst("/usr/bin/tamanoir .*", "printenv JAVA_OPTS");
+        ProcessBuilder builder = new ProcessBuilder("/bin/sh", "-c", script).redirectErrorStream(true);
+        builder.environment()
+                .put(
+                        "JAVA_OPTS",
+                        "-Xms1g -Xmx2g -Dcom.sun.management.jmxremote.port=9010 -XX:+UseParallelGC -Xlog:gc:file=gc.log");
+        Process process = builder.start();
+        assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip())
+                .isEqualTo("-Xmx2g -XX:+UseParallelGC");
     }
 
     @Test
