@@ -288,13 +288,20 @@ class MainTest {
                         file + ":9: admin.listen: 127.0.0.1:4001 is in listen.gateways too" + remedy,
                         file + ":9: admin.access-log: " + log + ": there is no folder " + log.getParent()
                                 + "; make it, or name a file in another one",
-                        file + ":10: arena: " + log + ": there is no folder " + log.getParent()
-                                + "; make it, or name a file in another one",
-                        file + ":11: hand-over: " + log + ": there is no folder " + log.getParent()
-                                + "; make it, or name a file in another one",
                         file
                                 + ":11: hand-over: the file of arena is one process' alone, and two have the node while it is"
                                 + " handed over; remove one of the two");
+    }
+
+    @Test
+    void aFolderThatTheServiceManagerMakesIsAWarning() throws IOException {
+        Path arena = folder.resolve("gone/arena");
+        Path file = Files.writeString(folder.resolve("node.yaml"), "arena: " + arena + "\n");
+        assertThat(run("node", "--validate", "-c", file.toString())).isZero();
+        assertThat(out.toString()).endsWith(": OK\n");
+        assertThat(err.toString().lines())
+                .containsExactly("warning: " + file + ":1: arena: " + arena + ": there is no folder " + arena.getParent()
+                        + "; make it, or name a file in another one");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.admission.StreamLimits;
@@ -182,8 +183,12 @@ public final class NodeConfigBuilder {
             checkTrust(); // Else directors may say whose code runs.
         }
         missing().forEach((name, who) -> checkMissing(name, who, mayFetch));
-        List.of(NodeSettings.ACCESS_LOG, NodeSettings.ARENA, NodeSettings.HAND_OVER)
-                .forEach(this::checkFolder);
+        whyNoFolder(NodeSettings.ACCESS_LOG)
+                .ifPresent(why -> problems.add(values.where(NodeSettings.ACCESS_LOG), why));
+        // Folders that a service manager makes for the node when it starts it.
+        for (Setting<Path> setting : List.of(NodeSettings.ARENA, NodeSettings.HAND_OVER)) {
+            whyNoFolder(setting).ifPresent(why -> warnings.add(values.where(setting) + ": " + why));
+        }
         checkInterfaces(NodeSettings.INTERFACES);
         checkInterfaces(NodeSettings.PLAIN_INTERFACES);
         if (!values.get(NodeSettings.PLAIN).isEmpty()
@@ -233,15 +238,13 @@ public final class NodeConfigBuilder {
         }
     }
 
-    /** A file that the node makes needs a folder. */
-    private void checkFolder(Setting<Path> setting) {
+    /** Returns in one line why a file that the node makes cannot be made yet: it has no folder. */
+    private Optional<String> whyNoFolder(Setting<Path> setting) {
         Path file = values.find(setting);
         Path folder = file == null ? null : file.toAbsolutePath().getParent();
-        if (folder != null && !Files.isDirectory(folder)) {
-            problems.add(
-                    values.where(setting),
-                    file + ": there is no folder " + folder + "; make it, or name a file in another one");
-        }
+        return folder == null || Files.isDirectory(folder)
+                ? Optional.empty()
+                : Optional.of(file + ": there is no folder " + folder + "; make it, or name a file in another one");
     }
 
     /** Returns what may be meant otherwise, a line each, though it is no error. */
