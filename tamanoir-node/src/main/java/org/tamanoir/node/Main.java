@@ -22,7 +22,7 @@ import org.tamanoir.node.author.VerifyCommand;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Logging;
-import org.tamanoir.node.cli.Suggestion;
+import org.tamanoir.service.Suggestion;
 import org.tamanoir.node.cli.Version;
 import org.tamanoir.node.ctl.ArenaCommand;
 import org.tamanoir.node.ctl.CaptureCommand;

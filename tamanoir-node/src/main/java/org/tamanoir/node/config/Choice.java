@@ -2,13 +2,13 @@ package org.tamanoir.node.config;
 
 import java.util.Map;
 import java.util.TreeMap;
-import org.tamanoir.node.cli.Suggestion;
 import org.tamanoir.platform.ServiceGrouping;
 import org.tamanoir.platform.ThreadKind;
 import org.tamanoir.platform.ThreadPriorities;
 import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.service.Suggestion;
 import org.tamanoir.transport.TransportKind;
 
 /** The words that settings choose from, in the file and on the command line alike. */

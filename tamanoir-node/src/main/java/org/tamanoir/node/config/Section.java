@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.node.cli.Suggestion;
+import org.tamanoir.service.Suggestion;
 
 /**
  * A mapping of the configuration file while it is being read: gives values by key and reports every error with

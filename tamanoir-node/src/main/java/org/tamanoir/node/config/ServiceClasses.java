@@ -13,11 +13,11 @@ import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.deploy.ServiceFactory;
-import org.tamanoir.node.cli.Suggestion;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.ServiceTraits;
+import org.tamanoir.service.Suggestion;
 
 /** Finds services on the class path. Makes no instance and runs no code of theirs. */
 final class ServiceClasses {
