@@ -300,8 +300,8 @@ class MainTest {
         assertThat(run("node", "--validate", "-c", file.toString())).isZero();
         assertThat(out.toString()).endsWith(": OK\n");
         assertThat(err.toString().lines())
-                .containsExactly("warning: " + file + ":1: arena: " + arena + ": there is no folder " + arena.getParent()
-                        + "; make it, or name a file in another one");
+                .containsExactly("warning: " + file + ":1: arena: " + arena + ": there is no folder "
+                        + arena.getParent() + "; make it, or name a file in another one");
     }
 
     @Test

@@ -68,7 +68,8 @@ final class ListenAddresses {
                 problems.add(
                         values.where(setting),
                         Endpoint.toString(address) + " cannot be had beside " + Endpoint.toString(before.address)
-                                + " of " + before.path + ": a wildcard takes this port of all addresses; remove one, or "
+                                + " of " + before.path
+                                + ": a wildcard takes this port of all addresses; remove one, or "
                                 + "give it another port");
                 return;
             }

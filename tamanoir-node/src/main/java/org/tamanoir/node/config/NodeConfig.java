@@ -71,14 +71,14 @@ public record NodeConfig(
         Map<String, Naming> naming = new TreeMap<>();
         for (GatewayLine gateway : values.get(NodeSettings.GATEWAYS)) {
             if (gateway.service() != null) {
-                naming.putIfAbsent(
-                        gateway.service(), new Naming(NodeSettings.GATEWAYS, "gateway", gateway.text()));
+                naming.putIfAbsent(gateway.service(), new Naming(NodeSettings.GATEWAYS, "gateway", gateway.text()));
             }
         }
         List<PlainRule> rules = values.get(NodeSettings.PLAIN);
         for (int i = 0; i < rules.size(); i++) {
             naming.putIfAbsent(
-                    rules.get(i).service(), new Naming(NodeSettings.PLAIN, "rule", NodeSettings.PLAIN.path() + "[" + i + "]"));
+                    rules.get(i).service(),
+                    new Naming(NodeSettings.PLAIN, "rule", NodeSettings.PLAIN.path() + "[" + i + "]"));
         }
         return naming;
     }

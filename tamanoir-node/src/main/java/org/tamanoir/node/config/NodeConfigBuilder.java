@@ -183,8 +183,7 @@ public final class NodeConfigBuilder {
             checkTrust(); // Else directors may say whose code runs.
         }
         missing().forEach((name, who) -> checkMissing(name, who, mayFetch));
-        whyNoFolder(NodeSettings.ACCESS_LOG)
-                .ifPresent(why -> problems.add(values.where(NodeSettings.ACCESS_LOG), why));
+        whyNoFolder(NodeSettings.ACCESS_LOG).ifPresent(why -> problems.add(values.where(NodeSettings.ACCESS_LOG), why));
         // Folders that a service manager makes for the node when it starts it.
         for (Setting<Path> setting : List.of(NodeSettings.ARENA, NodeSettings.HAND_OVER)) {
             whyNoFolder(setting).ifPresent(why -> warnings.add(values.where(setting) + ": " + why));

@@ -61,7 +61,8 @@ final class PlainTable {
             match -> match.dscp() == ANY ? null : match.dscp());
     private static final Setting<Long> MARK = MATCH.add(
             "fwmark",
-            Kind.of("0 to 4294967295, also `0x…`", text -> Quantity.number(text, 0, PlainMatch.MAX_MARK), mark -> (Object) mark),
+            Kind.of("0 to 4294967295, also `0x…`", text -> Quantity.number(text, 0, PlainMatch.MAX_MARK), mark ->
+                    (Object) mark),
             null,
             "any",
             match -> match.mark() == ANY ? null : match.mark());

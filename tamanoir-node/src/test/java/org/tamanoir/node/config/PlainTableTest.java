@@ -73,8 +73,12 @@ class PlainTableTest {
     }
 
     private static void assertWrittenAsRead(PlainMatch match) {
-        PlainRule rule =
-                new PlainRule(match, "org.tamanoir.services.Impair", ServiceKey.of("org.tamanoir.services.Impair"), 0, FailurePolicy.DROP);
+        PlainRule rule = new PlainRule(
+                match,
+                "org.tamanoir.services.Impair",
+                ServiceKey.of("org.tamanoir.services.Impair"),
+                0,
+                FailurePolicy.DROP);
         String text = Yaml.of(java.util.Map.of("plain", List.of(PlainTable.RULES.data(rule))));
         NodeConfigBuilder[] read = new NodeConfigBuilder[1];
         assertThat(problems(text + "plain-interfaces: [eth1]\n", read)).isEmpty();
@@ -126,8 +130,10 @@ class PlainTableTest {
 
     @Test
     void aServiceThatNobodyHasIsAProblem() {
-        assertThat(problems("plain: [{match: {protocol: udp}, service: Monitor}, {match: {protocol: tcp}, service: Montor}]\n"
-                                + "plain-interfaces: [eth1]\n", new NodeConfigBuilder[1]))
+        assertThat(problems(
+                        "plain: [{match: {protocol: udp}, service: Monitor}, {match: {protocol: tcp}, service: Montor}]\n"
+                                + "plain-interfaces: [eth1]\n",
+                        new NodeConfigBuilder[1]))
                 .singleElement()
                 .asString()
                 .startsWith("f:1: plain: plain[1] names service org.tamanoir.services.Montor, which nobody has: ")

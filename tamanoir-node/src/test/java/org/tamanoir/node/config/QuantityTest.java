@@ -75,7 +75,24 @@ class QuantityTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"0", "65536", "-1", "99999999999", "0x", "0x-1", "x", "", "1.0", "010", "00", "#10", "+1", "٧", "0x٧"})
+    @ValueSource(
+            strings = {
+                "0",
+                "65536",
+                "-1",
+                "99999999999",
+                "0x",
+                "0x-1",
+                "x",
+                "",
+                "1.0",
+                "010",
+                "00",
+                "#10",
+                "+1",
+                "٧",
+                "0x٧"
+            })
     void numbersOutOfBoundsAreRefused(String text) {
         assertThatThrownBy(() -> Quantity.number(text, 1, 65_535))
                 .isInstanceOf(IllegalArgumentException.class)
