@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -106,6 +107,11 @@ public final class ActiveNodeManager implements AutoCloseable {
     /** Returns all versions of all services, by name and version. */
     public List<ServiceStatus> services() {
         return statuses.all();
+    }
+
+    /** Returns the names in {@link #services}, at little cost. */
+    public Set<String> serviceNames() {
+        return statuses.names();
     }
 
     /** Has {@link #services} show those too that the configuration names, with what names each, and the node does not have. */

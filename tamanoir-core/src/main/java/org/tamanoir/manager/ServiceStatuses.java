@@ -4,8 +4,10 @@ import com.google.common.collect.ListMultimap;
 import com.google.common.collect.Multimaps;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +55,16 @@ final class ServiceStatuses {
         Map<String, String> missing = new TreeMap<>(wanted.get());
         missing.keySet().removeIf(name -> catalog.find(ServiceKey.of(name)) != null);
         return missing;
+    }
+
+    /** Returns the names of all services in {@link #all}. */
+    Set<String> names() {
+        Set<String> names = new HashSet<>(missing().keySet());
+        catalog.all().forEach(definition -> names.add(definition.name()));
+        if (deployer != null) {
+            deployer.leaving().forEach(service -> names.add(service.id.name()));
+        }
+        return names;
     }
 
     /** Returns all versions of all services, by name and version. */

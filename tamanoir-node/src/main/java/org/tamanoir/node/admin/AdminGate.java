@@ -5,6 +5,7 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import java.net.InetAddress;
+import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Locale;
@@ -30,9 +31,22 @@ final class AdminGate {
     /** What a director asks of a node that has registered with it. */
     private static final Set<String> OF_DIRECTORS = Set.of("/v1/load", "/v1/services");
 
+    private static final String SERVICES = "/v1/services/";
+
+    private static final String READ_KEY = "admin.read-token-file";
+    private static final String CHANGE_KEY = "admin.token-file";
+
     private final AdminSettings settings;
     private final String who;
+    private final boolean isConfigurable;
     private Predicate<InetAddress> isDirector = from -> false;
+    private Names names = typed -> typed;
+
+    /** Finds services. */
+    interface Names {
+        /** Returns the full name of a service as somebody typed it. */
+        String full(String typed) throws ApiException;
+    }
 
     /**
      * A gate.
@@ -40,8 +54,14 @@ final class AdminGate {
      * @param who it is that is asked, in errors: {@code node}
      */
     AdminGate(AdminSettings settings, String who) {
+        this(settings, who, true);
+    }
+
+    /** @param isConfigurable whether there are {@code admin.read-token-file} and {@code admin.hosts}, in errors */
+    AdminGate(AdminSettings settings, String who, boolean isConfigurable) {
         this.settings = settings;
         this.who = who;
+        this.isConfigurable = isConfigurable;
     }
 
     /** For every request. */
@@ -50,8 +70,8 @@ final class AdminGate {
         if (host == null ? !HttpListener.isHealthCheck(request) : !isOwn(host.toLowerCase(Locale.ROOT))) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
-                    "host '" + shortened(host) + "' is not a name of this server: use its address or localhost, or "
-                            + "add the name to admin.hosts");
+                    "host '" + shortened(host) + "' is not a name of this server: use its address or localhost"
+                            + (isConfigurable ? ", or add the name to admin.hosts" : ""));
         }
         String origin = request.getHeader(HttpHeaders.ORIGIN);
         if (origin != null
@@ -83,6 +103,15 @@ final class AdminGate {
     }
 
     /**
+     * Resolves names of services for tokens that are for services alone. Before the first request.
+     *
+     * @param names must not block
+     */
+    void letControlsRead(Names names) {
+        this.names = names;
+    }
+
+    /**
      * For questions: all but {@link #OPEN} want a token beyond loopback, and wherever there is one for reading. Browsers
      * and collectors of metrics may show it as the password of HTTP's basic scheme, whatever the user's name.
      */
@@ -94,19 +123,45 @@ final class AdminGate {
             throw new ApiException(
                     ApiException.FORBIDDEN,
                     "beyond loopback only /health, /ready and /metrics answer without a token, and the " + who
-                            + " has none: give it one with admin.read-token-file");
+                            + " has none: give it one with " + (isConfigurable ? READ_KEY : CHANGE_KEY));
         }
         String given = request.getHeader(HttpHeaders.AUTHORIZATION);
         if (given == null) {
             throw new ApiException(
                     ApiException.UNAUTHORIZED,
                     "a token is wanted: send the header 'Authorization: Bearer TOKEN' with that of the " + who
-                            + "'s admin.read-token-file");
+                            + "'s " + readKey());
         }
-        if (shown(given) == null) {
+        AdminToken token = shown(given);
+        if (token == null) {
             throw new ApiException(
-                    ApiException.UNAUTHORIZED,
-                    "the token is wrong: send that of the " + who + "'s admin.read-token-file");
+                    ApiException.UNAUTHORIZED, "the token is wrong: send that of the " + who + "'s " + readKey());
+        }
+        if (token.right() == AdminToken.Right.CONTROL && !isOwnService(token, request.path())) {
+            throw new ApiException(
+                    ApiException.FORBIDDEN,
+                    "token " + token.name() + " reads its own services alone: send that of the " + who + "'s "
+                            + readKey());
+        }
+    }
+
+    /** Returns the key of a token for reading: one that the configuration has, if any. */
+    private String readKey() {
+        return isConfigurable && (settings.has(AdminToken.Right.READ) || !settings.has(AdminToken.Right.CHANGE))
+                ? READ_KEY
+                : CHANGE_KEY;
+    }
+
+    /** Returns whether a path, in normal form, is of a service that a token is for. */
+    private boolean isOwnService(AdminToken token, @Nullable String path) {
+        if (path == null || !path.startsWith(SERVICES)) {
+            return false;
+        }
+        String name = path.substring(SERVICES.length()).split("/", 2)[0];
+        try {
+            return token.services().contains(names.full(URLDecoder.decode(name, StandardCharsets.UTF_8)));
+        } catch (ApiException | IllegalArgumentException e) {
+            return false;
         }
     }
 
@@ -146,9 +201,9 @@ final class AdminGate {
     /**
      * For changes, before the body is read.
      *
-     * @return the token's name
+     * @return the token that was shown
      */
-    String admitChange(HttpServerRequest request) throws ApiException {
+    AdminToken admitChange(HttpServerRequest request) throws ApiException {
         if (settings.readOnly()) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
@@ -157,50 +212,58 @@ final class AdminGate {
         if (!settings.has(AdminToken.Right.CHANGE)) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
-                    "changes need a token and the " + who + " has none: give it one with admin.token-file");
+                    "changes need a token and the " + who + " has none: give it one with " + CHANGE_KEY);
         }
         return requireChange(request);
     }
 
-    private String requireChange(HttpServerRequest request) throws ApiException {
+    private AdminToken requireChange(HttpServerRequest request) throws ApiException {
         String given = given(request);
-        // A browser sends basic credentials to this server for pages of others: for changes they do not count.
-        AdminToken token = bearer(given).equals(given) ? shown(given) : null;
+        AdminToken token = shownForChange(given);
         if (token == null || token.right() == AdminToken.Right.CONTROL) {
             throw new ApiException(
-                    ApiException.UNAUTHORIZED, "the token is wrong: send that of the " + who + "'s admin.token-file");
+                    ApiException.UNAUTHORIZED, "the token is wrong: send that of the " + who + "'s " + CHANGE_KEY);
         }
         if (token.right() != AdminToken.Right.CHANGE) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
-                    "token " + token.name() + " is not for that: send that of the " + who + "'s admin.token-file");
+                    "token " + token.name() + " is not for that: send that of the " + who + "'s " + CHANGE_KEY);
         }
-        return token.name();
+        return token;
+    }
+
+    /** A browser sends basic credentials to this server for pages of others: for changes they do not count. */
+    private @Nullable AdminToken shownForChange(String authorization) {
+        return bearer(authorization).equals(authorization) ? shown(authorization) : null;
     }
 
     /**
-     * For changes of a service by its control: the token for all changes, or one for this service.
+     * For changes of a service by its control: the token for all changes, or one for some services, which {@link
+     * #requireControl} looks at when the service is known.
      *
-     * @return the token's name
+     * @return the token that was shown
      */
-    String admitControl(HttpServerRequest request, String service) throws ApiException {
+    AdminToken admitControl(HttpServerRequest request) throws ApiException {
         String given = request.getHeader(HttpHeaders.AUTHORIZATION);
-        boolean isKnown = false;
-        for (AdminToken token : settings.tokens()) {
-            if (token.right() == AdminToken.Right.CONTROL && token.token().matches(given)) {
-                if (!settings.readOnly() && token.services().contains(service)) {
-                    return token.name();
-                }
-                isKnown = true;
-            }
-        }
-        if (isKnown && !settings.readOnly()) {
+        AdminToken token = given == null ? null : shownForChange(given);
+        return token != null && token.right() == AdminToken.Right.CONTROL && !settings.readOnly()
+                ? token
+                : admitChange(request);
+    }
+
+    /**
+     * Refuses a token for services that is not for this one.
+     *
+     * @param token that {@link #admitControl} returned
+     * @param service its full name
+     */
+    static void requireControl(AdminToken token, String service) throws ApiException {
+        if (token.right() == AdminToken.Right.CONTROL && !token.services().contains(service)) {
             throw new ApiException(
                     ApiException.FORBIDDEN,
                     "the token is not for service " + shortened(service)
-                            + ": name the service beside it in admin.control, or send that of admin.token-file");
+                            + ": name the service beside it in admin.control, or send that of " + CHANGE_KEY);
         }
-        return admitChange(request);
     }
 
     /** For what packets carry: the token where there is one, else loopback alone. */

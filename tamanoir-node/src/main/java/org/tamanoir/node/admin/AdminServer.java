@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.SynchronousQueue;
@@ -80,6 +81,7 @@ public final class AdminServer implements AutoCloseable {
         this.sockets = sockets;
         this.manager = manager;
         gate = new AdminGate(settings, "node");
+        gate.letControlsRead(typed -> ServiceNames.full(manager, typed));
         state = new Queries(manager, settings, config);
         changes = new Commands(manager);
         traces = new TraceRequests(manager.environment());
@@ -288,7 +290,7 @@ public final class AdminServer implements AutoCloseable {
                 HttpMethod.POST,
                 "/v1/services/{name}/control/{operation}",
                 MAX_CONTROL_BYTES,
-                context -> gate.admitControl(context.request(), String.valueOf(context.pathParam("name"))),
+                this::admitControl,
                 changes::control);
         api.change(router, HttpMethod.POST, "/v1/revocations", changes::revoke);
         api.change(router, HttpMethod.PUT, "/v1/routes", changes::replaceRoutes);
@@ -304,24 +306,34 @@ public final class AdminServer implements AutoCloseable {
         return router;
     }
 
+    /** Looks the service up once: a token that is for it must not change another one that has come in between. */
+    private Optional<AdminToken> admitControl(RoutingContext context) throws ApiException {
+        AdminToken token = gate.admitControl(context.request());
+        String service = ServiceNames.full(manager, String.valueOf(context.pathParam("name")));
+        AdminGate.requireControl(token, service);
+        context.put(Call.SERVICE, service);
+        return Optional.of(token);
+    }
+
     private void live(RoutingContext context, Replies.LiveWork work) {
         Object stranger = HttpListener.stranger(context.request());
-        Api.run(
-                liveThreads,
-                context,
-                () -> {
-                    try {
-                        strangers.take(stranger);
-                    } catch (ApiException e) {
-                        Replies.fail(context, e);
-                        return;
-                    }
-                    try {
-                        Replies.stream(context, work, () -> hasLeft);
-                    } finally {
-                        strangers.leave(stranger);
-                    }
-                },
-                "live answers");
+        Runnable answer = () -> {
+            try {
+                strangers.take(stranger);
+            } catch (ApiException e) {
+                Replies.fail(context, e);
+                return;
+            }
+            try {
+                Replies.stream(context, work, () -> hasLeft);
+            } finally {
+                strangers.leave(stranger);
+            }
+        };
+        try {
+            Api.run(liveThreads, answer, "live answers");
+        } catch (ApiException e) {
+            Replies.refuse(context, e);
+        }
     }
 }

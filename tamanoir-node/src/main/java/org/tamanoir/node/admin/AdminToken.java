@@ -11,10 +11,13 @@ import org.tamanoir.repository.Token;
  * @param services whose controls it allows to change, with {@link Right#CONTROL} alone
  */
 public record AdminToken(String name, Token token, Right right, Set<String> services) {
-    /** What a token allows; each right lets its holder read, too. */
+    /** What a token allows. */
     public enum Right {
-        READ,
+        /** To change the services of the token by their controls, and to read what is told of these services. */
         CONTROL,
+        /** To read all. */
+        READ,
+        /** To change all, and to read all. */
         CHANGE
     }
 

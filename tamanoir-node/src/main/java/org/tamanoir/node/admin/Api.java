@@ -18,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -25,7 +26,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
-import org.tamanoir.manager.ManagerException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.tamanoir.platform.ThreadRank;
 import org.tamanoir.platform.ThreadRanks;
 import org.tamanoir.repository.HttpListener;
@@ -43,8 +45,10 @@ final class Api implements AutoCloseable {
     static final int MAX_BODY_BYTES = 64 * 1024;
     /** Under this name a request has the most bytes that its body may have. */
     static final String BOUND = "body bytes";
-    /** Under this name a change that was admitted has its token's name. */
+    /** Under this name a change that was admitted, and is to be recorded, has its token. */
     private static final String TOKEN = "token";
+
+    private static final Pattern SERVICE = Pattern.compile("(?<=^/v1/services/)[^/]+");
 
     /** As many as deployments run at once, so that one that takes long does not hold up the others. */
     private static final int MAX_CHANGES = 4;
@@ -131,22 +135,19 @@ final class Api implements AutoCloseable {
                 .handler(context -> read(context, call -> new Replies.Reply(Replies.OK, contentType, text.of(call))));
     }
 
-    /** In place of a token's name: nobody is told of what it lets through. */
-    static final String UNRECORDED = "";
-
     /** Who may make a change. */
     interface Admission {
         /**
          * Looks at the head and the parts of the path; the body is not there yet.
          *
-         * @return the token's name; {@link #UNRECORDED} for what is no operator's change
+         * @return the token that was shown; empty for a change that is not recorded
          */
-        String admit(RoutingContext context) throws ApiException;
+        Optional<AdminToken> admit(RoutingContext context) throws ApiException;
     }
 
     /** A change by those who have the token of the settings. */
     void change(Router router, HttpMethod method, String path, Replies.View view) {
-        change(router, method, path, context -> gate.admitChange(context.request()), view);
+        change(router, method, path, context -> Optional.of(gate.admitChange(context.request())), view);
     }
 
     /** A change, whose body is read only from those who may make it. */
@@ -160,7 +161,7 @@ final class Api implements AutoCloseable {
         // As a policy: Vert.x lets no handler of users stand before the one that reads the body.
         route.handler((SecurityPolicyHandler) context -> {
             try {
-                String token = admission.admit(context);
+                Optional<AdminToken> token = admission.admit(context);
                 if (hasLeft) {
                     throw new ApiException(
                             ApiException.BUSY,
@@ -169,43 +170,45 @@ final class Api implements AutoCloseable {
                 if (method != HttpMethod.DELETE) {
                     AdminGate.requireJson(context.request());
                 }
-                context.put(BOUND, maxBytes).put(TOKEN, token).next();
+                token.ifPresent(shown -> context.put(TOKEN, shown));
+                context.put(BOUND, maxBytes).next();
             } catch (ApiException e) {
                 changes.refused(peer(context), operation(context), String.valueOf(e.getMessage()));
                 Replies.refuse(context, e);
             }
         });
         route.handler(BodyHandler.create(false).setBodyLimit(maxBytes));
-        route.failureHandler(Replies::failed);
-        route.handler(context ->
-                run(changers, context, () -> Replies.send(context, recorded(context, view)), "changes"));
+        route.failureHandler(context -> notMade(context, Replies.failure(context)));
+        Replies.Question question = Replies.of(view);
+        route.handler(context -> {
+            try {
+                run(changers, () -> Replies.send(context, question, outcome -> record(context, outcome)), "changes");
+            } catch (ApiException e) {
+                notMade(context, e);
+            }
+        });
     }
 
-    /** Returns what answers a change, and records what comes of it. */
-    private Replies.Question recorded(RoutingContext context, Replies.View view) {
-        String token = context.get(TOKEN);
-        Replies.Question question = Replies.of(view);
-        if (UNRECORDED.equals(token)) {
-            return question;
+    /** Refuses a change that was admitted, before anything of it is done. */
+    private void notMade(RoutingContext context, Throwable why) {
+        record(context, Replies.line(why));
+        Replies.refuse(context, why);
+    }
+
+    /** Records what came of a change. */
+    private void record(RoutingContext context, String outcome) {
+        AdminToken token = context.get(TOKEN);
+        if (token != null) {
+            changes.record(peer(context), token, operation(context), outcome);
         }
-        return call -> {
-            String outcome = "the server failed";
-            try {
-                Replies.Reply reply = question.answer(call);
-                outcome = "done";
-                return reply;
-            } catch (ApiException | ManagerException e) {
-                outcome = Replies.line(e);
-                throw e;
-            } finally {
-                changes.record(peer(context), token, operation(context), outcome);
-            }
-        };
     }
 
     private static String operation(RoutingContext context) {
         HttpServerRequest request = context.request();
-        return request.method() + " " + Replies.shortened(request.path());
+        String service = context.get(Call.SERVICE);
+        String path = String.valueOf(request.path());
+        String known = service == null ? path : SERVICE.matcher(path).replaceFirst(Matcher.quoteReplacement(service));
+        return request.method() + " " + Replies.shortened(known);
     }
 
     private static String peer(RoutingContext context) {
@@ -243,15 +246,19 @@ final class Api implements AutoCloseable {
                 .onFailure(failure -> Replies.fail(context, failure));
     }
 
-    /** Has a task done, or refuses the request: too many are at work, or this server ends. */
-    static void run(ThreadPoolExecutor threads, RoutingContext context, Runnable task, String what) {
+    /**
+     * Has a task done.
+     *
+     * @throws ApiException if too many are at work, or this server ends
+     */
+    static void run(ThreadPoolExecutor threads, Runnable task, String what) throws ApiException {
         try {
             threads.execute(task);
         } catch (RejectedExecutionException e) {
             String why = threads.isShutdown()
                     ? "this server stops"
                     : "too many " + what + " at once: end one, or try again later";
-            Replies.refuse(context, new ApiException(ApiException.BUSY, why));
+            throw new ApiException(ApiException.BUSY, why);
         }
     }
 

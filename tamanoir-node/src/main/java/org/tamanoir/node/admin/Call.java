@@ -10,15 +10,18 @@ import java.nio.charset.CharacterCodingException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.format.text.Decimals;
 import org.tamanoir.format.text.StrictUtf8;
 import tools.jackson.databind.JsonNode;
 
 /** What one request asks. The thread that answers it. */
 final class Call {
+    /** Under this name a request has the full name of the service that its path means, where that was looked up. */
+    static final String SERVICE = "service";
+
     private static final int DEFAULT_LIMIT = 1000;
     static final int MAX_LIMIT = 100_000;
 
@@ -64,11 +67,12 @@ final class Call {
 
     /** The service's name in the path. */
     String serviceName() throws ApiException {
-        try {
-            return ServiceId.requireName(path("name"));
-        } catch (IllegalArgumentException e) {
-            throw new ApiException(ApiException.INVALID, String.valueOf(e.getMessage()));
-        }
+        return ServiceNames.required(path("name"));
+    }
+
+    /** The full name of the service whose control the token was admitted to. */
+    String admittedService() {
+        return Objects.requireNonNull(context.get(SERVICE));
     }
 
     /** A parameter of the query; null when it is not given. */

@@ -5,16 +5,19 @@ import java.util.TreeMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.manager.ActiveNodeManager;
+import org.tamanoir.node.cli.LogMarkers;
 
 /**
- * Records who changed what: a line in the log for each change, and with a node's manager an event. Attempts without the
- * right token are events of a kind of their own, so that strangers push no change out.
+ * Records who changed what: a line in the log for each change, and with a node's manager an event. Events and lines are
+ * bounded by kind, so attempts without the right token have a kind of their own, and so have changes by applications:
+ * neither strangers nor applications can push out what an operator did. Lines of operators' changes are all written.
  *
  * <p>Thread contract: any thread.
  */
 public final class ChangeLog {
     private static final Logger LOG = LoggerFactory.getLogger(ChangeLog.class);
     private static final String CHANGE = "change";
+    private static final String CONTROL = "change-control";
     private static final String REFUSED = "change-refused";
 
     private final Events events;
@@ -39,7 +42,7 @@ public final class ChangeLog {
     }
 
     /**
-     * Records a change that was made, or that failed.
+     * Records an operator's change that was made, or that failed.
      *
      * @param peer who asked for it: an address, a signal or a process
      * @param token name of the token that the peer showed; {@code none} where it needs none
@@ -47,8 +50,18 @@ public final class ChangeLog {
      * @param outcome what came of it, {@code done} or why not
      */
     public void record(String peer, String token, String operation, String outcome) {
-        LOG.info("change by {}, token {}: {}: {}", peer, token, operation, outcome);
+        LOG.info(LogMarkers.UNLIMITED, "change by {}, token {}: {}: {}", peer, token, operation, outcome);
         report(CHANGE, peer, token, operation, outcome);
+    }
+
+    /** Records a change by a token, as an operator's or as an application's. */
+    void record(String peer, AdminToken token, String operation, String outcome) {
+        if (token.right() == AdminToken.Right.CONTROL) {
+            LOG.info("change of a service by {}, token {}: {}: {}", peer, token.name(), operation, outcome);
+            report(CONTROL, peer, token.name(), operation, outcome);
+        } else {
+            record(peer, token.name(), operation, outcome);
+        }
     }
 
     /** Records that somebody without the right token, or at the wrong time, asked for a change. */

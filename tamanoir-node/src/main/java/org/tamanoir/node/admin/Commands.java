@@ -118,7 +118,7 @@ public final class Commands {
                     "the operation is no word: up to 64 small letters, digits and hyphens are wanted");
         }
         try {
-            return manager.control(ServiceNames.full(manager, call), operation, JsonFields.tree(call.json()));
+            return manager.control(call.admittedService(), operation, JsonFields.tree(call.json()));
         } catch (ManagerException e) {
             throw refused(e);
         }

@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.Director;
@@ -185,11 +186,11 @@ public final class DirectorServer implements AutoCloseable {
     }
 
     /** Registrations come every few seconds: what becomes of back-ends is told when it changes. */
-    private String admitRegistration(RoutingContext context) throws ApiException {
+    private Optional<AdminToken> admitRegistration(RoutingContext context) throws ApiException {
         Token own = nodeTokens.get(String.valueOf(context.pathParam("name")));
         if (own != null) {
             gate.requireToken(context.request(), own, "back-ends.token-file of this back-end");
-            return Api.UNRECORDED;
+            return Optional.empty();
         }
         Token token = registrationToken;
         if (token == null) {
@@ -199,6 +200,6 @@ public final class DirectorServer implements AutoCloseable {
                             + "registration");
         }
         gate.requireToken(context.request(), token, "registration.token-file");
-        return Api.UNRECORDED;
+        return Optional.empty();
     }
 }

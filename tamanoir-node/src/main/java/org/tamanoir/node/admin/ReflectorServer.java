@@ -29,7 +29,7 @@ public final class ReflectorServer implements AutoCloseable {
     public ReflectorServer(Reflector reflector, AdminSettings settings) {
         this.reflector = reflector;
         this.settings = settings;
-        api = new Api(new AdminGate(settings, "reflector"));
+        api = new Api(new AdminGate(settings, "reflector", false));
     }
 
     /** All sessions. */

@@ -9,6 +9,7 @@ import io.vertx.ext.web.RoutingContext;
 import java.io.IOException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.manager.ManagerException;
@@ -62,16 +63,25 @@ final class Replies {
 
     /** Answers; blocks as the question does. */
     static void send(RoutingContext context, Question question) {
+        send(context, question, outcome -> {});
+    }
+
+    /** Answers. @param told gets the outcome before, {@code done} or a line */
+    static void send(RoutingContext context, Question question, Consumer<String> told) {
         Reply reply;
         try {
             reply = question.answer(Call.of(context));
         } catch (ApiException | ManagerException | IOException | RuntimeException e) {
+            told.accept(line(e));
             fail(context, e);
             return;
         } catch (OutOfMemoryError e) {
-            fail(context, noMemory(context));
+            ApiException why = noMemory(context);
+            told.accept(line(why));
+            fail(context, why);
             return;
         }
+        told.accept("done");
         send(context, reply);
     }
 
@@ -138,7 +148,6 @@ final class Replies {
     /** Answers with what went wrong. */
     static void fail(RoutingContext context, Throwable failure) {
         int status = INTERNAL;
-        String line = String.valueOf(failure.getMessage());
         if (failure instanceof ApiException known) {
             status = known.status;
         } else if (failure instanceof ManagerException known) {
@@ -155,42 +164,44 @@ final class Replies {
                     context.request().method(),
                     context.request().path(),
                     failure);
-            line = "the server failed at this request; its log says why";
         }
-        String error = oneLine(line);
+        String error = line(failure);
         Object view = failure instanceof ApiException known && !known.problems.isEmpty()
                 ? new Views.Refusal(error, known.problems)
                 : new Views.Failure(error);
         send(context, new Reply(status, JSON, json(view)));
     }
 
-    /** Returns what an error says, in one line. */
-    static String line(Exception failure) {
-        return oneLine(String.valueOf(failure.getMessage()));
-    }
-
-    private static String oneLine(String text) {
-        return text.replaceAll("\\s*\\R\\s*", " ");
+    /** Returns what whoever asked is told of a failure, in one line. */
+    static String line(Throwable failure) {
+        return failure instanceof ApiException || failure instanceof ManagerException
+                ? String.valueOf(failure.getMessage()).replaceAll("\\s*\\R\\s*", " ")
+                : "the server failed at this request; its log says why";
     }
 
     /**
      * Answers a request whose body is perhaps still coming, and ends the connection then; not at once, or the sender
      * would learn of the end before the answer. The event loop.
      */
-    static void refuse(RoutingContext context, ApiException why) {
+    static void refuse(RoutingContext context, Throwable why) {
         HttpServerRequest request = context.request();
         if (!request.isEnded()) {
             context.response().putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
             context.vertx().setTimer(LINGER_MS, late -> request.connection().close());
         }
-        if (why.status == ApiException.UNAUTHORIZED) {
+        if (why instanceof ApiException known && known.status == ApiException.UNAUTHORIZED) {
             context.response().headers().add("WWW-Authenticate", "Bearer realm=\"tamanoir\"");
         }
         fail(context, why);
     }
 
-    /** What the router itself refuses. The event loop. */
+    /** Answers what the router itself refuses. The event loop. */
     static void failed(RoutingContext context) {
+        refuse(context, failure(context));
+    }
+
+    /** Returns why the router itself refuses a request. */
+    static Throwable failure(RoutingContext context) {
         // Vert.x has none where it cannot read a path or a body.
         int status = Math.max(context.statusCode(), ApiException.BAD_REQUEST);
         String line = switch (status) {
@@ -203,16 +214,14 @@ final class Replies {
             case ApiException.EXPECTATION -> "of the header Expect 100-continue alone is understood; leave it out";
             default -> null;
         };
-        if (line != null) {
-            refuse(context, new ApiException(status, line));
-        } else if (status == INTERNAL) {
-            fail(context, context.failure() == null ? new IllegalStateException("no cause") : context.failure());
-        } else {
-            refuse(
-                    context,
-                    new ApiException(
-                            status, "the request cannot be understood; check its path, and the chunks of its body"));
+        if (line == null && status == INTERNAL) {
+            return context.failure() == null ? new IllegalStateException("no cause") : context.failure();
         }
+        return new ApiException(
+                status,
+                line != null
+                        ? line
+                        : "the request cannot be understood; check its path, and the chunks of its body");
     }
 
     /** Returns a text that may come from a client, cut. */

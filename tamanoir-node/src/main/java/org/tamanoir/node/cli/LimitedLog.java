@@ -12,6 +12,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Marker;
 import org.tamanoir.manager.KindLimiter;
 
 /**
@@ -19,7 +20,7 @@ import org.tamanoir.manager.KindLimiter;
  * lines of the process come through here. A kind is a logger, a level and a text with its places still open, together
  * with those of its values that are constants, as a drop's reason is; so the number of kinds is bounded by the program,
  * whatever peers send. A line that came too often is followed, within a second, by one that says how many more there
- * were.
+ * were. Lines marked {@link LogMarkers#UNLIMITED} are all written.
  *
  * <p>Thread contract: any thread. What is left out costs no formatting but for the first of each second.
  */
@@ -69,11 +70,16 @@ final class LimitedLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
     @Override
     protected void append(ILoggingEvent event) {
-        if (limiter.admits(Kind.of(event), () -> Line.of(event))) {
+        if (isUnlimited(event) || limiter.admits(Kind.of(event), () -> Line.of(event))) {
             log.doAppend(event);
         } else if (!summaryIsDue.get() && summaryIsDue.compareAndSet(false, true)) {
             schedule();
         }
+    }
+
+    private static boolean isUnlimited(ILoggingEvent event) {
+        List<Marker> markers = event.getMarkerList();
+        return markers != null && markers.contains(LogMarkers.UNLIMITED);
     }
 
     private void schedule() {

@@ -2,6 +2,7 @@ package org.tamanoir.node.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -148,6 +149,12 @@ class AdminControlTest {
         TestAdmin.Reply refused = node.post(path(TOLD, "note"), most + " ");
         assertThat(refused.status()).isEqualTo(413);
         assertThat(refused.error()).isEqualTo("the body is too large: 1048576 bytes are allowed");
+        assertThat(changes(node, "change"))
+                .as("what was admitted and not made is recorded, too")
+                .anySatisfy(change -> assertThat(change.details())
+                        .containsEntry("token", "admin")
+                        .containsEntry("operation", "POST " + path(TOLD, "note"))
+                        .containsEntry("outcome", refused.error()));
     }
 
     @Test
@@ -177,6 +184,88 @@ class AdminControlTest {
         TestAdmin.Reply refused = asApplication("POST", path(TestAdmin.MONITOR, "note"), "{}");
         assertThat(refused.status()).isEqualTo(403);
         assertThat(refused.error()).contains("the token is not for service " + TestAdmin.MONITOR);
+    }
+
+    @Test
+    void anEndOfANameIsTheServiceThatItFinds() throws Exception {
+        assertThat(asApplication("POST", path("Told", "note"), "{\"by\": \"end\"}")
+                        .status())
+                .isEqualTo(200);
+        assertThat(node.get("/v1/services/" + TOLD + "/control").body()).contains("{\"by\":\"end\"}");
+        assertThat(changes(node, "change-control"))
+                .anySatisfy(change -> assertThat(change.details())
+                        .containsEntry("operation", "POST " + path(TOLD, "note"))
+                        .containsEntry("token", "application")
+                        .containsEntry("outcome", "done"));
+    }
+
+    /** The name that is typed is the right's, the service that it finds is not. */
+    @Test
+    void aRightForAnAbsentServiceChangesNoneWhoseNameEndsLikeIt() throws Exception {
+        try (TestAdmin other = TestAdmin.with(settings(false, Set.of("example.Told")), told())) {
+            TestAdmin.Reply refused = other.send(other.change("POST", path("example.Told", "note"), "{}")
+                    .setHeader("Authorization", "Bearer " + APPLICATION));
+            assertThat(refused.status()).isEqualTo(403);
+            assertThat(refused.error()).contains("the token is not for service " + TOLD);
+        }
+    }
+
+    @Test
+    void anApplicationReadsItsOwnServicesAlone() throws Exception {
+        AdminSettings beyond = new AdminSettings(
+                new InetSocketAddress("0.0.0.0", 0),
+                settings(false, Set.of(TOLD)).tokens(),
+                false,
+                Set.of(),
+                null);
+        try (TestAdmin other = TestAdmin.with(beyond, told())) {
+            for (String own : List.of(TOLD, "Told", TOLD + "/control", TOLD + "/settings")) {
+                assertThat(other.send(other.request("/v1/services/" + own)
+                                        .header("Authorization", "Bearer " + APPLICATION))
+                                .status())
+                        .as(own)
+                        .isEqualTo(200);
+            }
+            for (String path : List.of(
+                    "/v1/services",
+                    "/v1/services/",
+                    "/v1/services/" + TestAdmin.MONITOR,
+                    "/v1/services/Monitor/control",
+                    "/v1/config",
+                    "/v1/events",
+                    "/ui")) {
+                TestAdmin.Reply refused =
+                        other.send(other.request(path).header("Authorization", "Bearer " + APPLICATION));
+                assertThat(refused.status()).as(path).isEqualTo(403);
+                assertThat(refused.error()).contains("token application reads its own services alone");
+            }
+        }
+    }
+
+    /** Events and lines of one kind are bounded: what an application does must not push an operator's changes out. */
+    @Test
+    void whatAnOperatorDoesBehindManyCallsOfAnApplicationIsRecorded() throws Exception {
+        String route = "/v1/routes/10.9.0.0%2F16";
+        try (TestAdmin other = TestAdmin.with(settings(false, Set.of(TOLD)), told())) {
+            for (int i = 0; i < 140; i++) {
+                TestAdmin.Reply refused = other.send(other.change("POST", path(TOLD, "forget"), "{}")
+                        .setHeader("Authorization", "Bearer " + APPLICATION));
+                assertThat(refused.status()).isEqualTo(422);
+            }
+            assertThat(other.put(route, "{\"address\": \"127.0.0.1\", \"port\": 3322}")
+                            .status())
+                    .isEqualTo(200);
+            assertThat(other.change("DELETE", route).status()).isEqualTo(200);
+            assertThat(changes(other, "change"))
+                    .extracting(change -> change.details().get("operation"))
+                    .containsExactly("PUT " + route, "DELETE " + route);
+        }
+    }
+
+    private static List<Event> changes(TestAdmin of, String kind) {
+        return of.manager.events().after(0).stream()
+                .filter(event -> event.kind().equals(kind))
+                .toList();
     }
 
     @Test
