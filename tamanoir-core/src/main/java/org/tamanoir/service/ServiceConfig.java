@@ -17,7 +17,7 @@ public final class ServiceConfig {
     public static final ServiceConfig EMPTY = new ServiceConfig(Map.of());
 
     /** A leading 0 is refused: some read octal digits behind it. */
-    private static final Pattern WHOLE = Pattern.compile("-?(0|[1-9][0-9]*)|0[xX][0-9a-fA-F]+");
+    private static final Pattern WHOLE = Pattern.compile("-?(0|[1-9][0-9]*|0[xX][0-9a-fA-F]+)");
 
     private static final Pattern DECIMAL = Pattern.compile("-?[0-9]{1,20}(\\.[0-9]{1,20})?");
 
@@ -41,9 +41,7 @@ public final class ServiceConfig {
         }
         try {
             if (WHOLE.matcher(text).matches()) {
-                long number = text.startsWith("0x") || text.startsWith("0X")
-                        ? Long.parseLong(text.substring(2), 16)
-                        : Long.parseLong(text);
+                long number = Long.decode(text);
                 if (number >= min && number <= max) {
                     return number;
                 }

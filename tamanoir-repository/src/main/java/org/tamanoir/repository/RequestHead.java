@@ -6,14 +6,18 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.CharacterCodingException;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.format.text.StrictUtf8;
 
 /**
- * What a request's head must not leave in doubt: which host and which path it names and where it ends. Checks that build
+ * What a request's head must not leave in doubt: which host, path and query it names and where it ends. Checks that build
  * on these, as the one against rebound names, or a proxy's that lets some paths through, would otherwise look at another
  * value than whoever else handles the request. Any thread.
  */
@@ -38,9 +42,6 @@ final class RequestHead {
 
     /** The slash of a prefix, as in 10.0.0.0%2F8, behind its percent sign. */
     private static final Pattern PREFIX_SLASH = Pattern.compile("2[Ff]\\d{1,3}");
-
-    /** A query whose percent signs encode octets; others than ASCII's are encoded, since each reader takes them otherwise. */
-    private static final Pattern QUERY = Pattern.compile("(?:[\\x00-\\x7F&&[^%]]|%[0-9A-Fa-f]{2})*+");
 
     /** Of an absolute target (RFC 9112, section 3.2.2): the host and port of an http or https URL. */
     private static final Pattern ABSOLUTE = Pattern.compile("(?i)https?://([^/?#]*)(/.*)");
@@ -97,19 +98,46 @@ final class RequestHead {
         if (target == null || !target.startsWith("/")) {
             return "the request's target must be a path that begins with '/'; leave the scheme and the host out";
         }
-        String[] parts = target.split("\\?", 2);
-        if (parts.length > 1 && !QUERY.matcher(parts[1]).matches()) {
-            return "the request's query is malformed: encode what is not ASCII, and a percent sign as %25";
-        }
-        if (!isNormal(parts[0])) {
+        if (!isNormal(target.split("\\?", 2)[0])) {
             return "the request's path is not in normal form: leave out empty segments, '.' and '..', and encode nothing "
                     + "that may stand as it is; a slash is encoded in a prefix alone, as in 10.0.0.0%2F8";
+        }
+        String octets = octetsProblem(target);
+        if (octets != null) {
+            return octets;
         }
         List<String> codings = request.headers().getAll("Transfer-Encoding");
         if (codings.size() > 1 || codings.size() == 1 && !codings.get(0).equalsIgnoreCase("chunked")) {
             return "Transfer-Encoding: 'chunked' alone is understood";
         }
         return null;
+    }
+
+    /** Finds what in a target would be read as something else than was sent; null = nothing. */
+    private static @Nullable String octetsProblem(String target) {
+        ByteArrayOutputStream octets = new ByteArrayOutputStream(target.length());
+        for (int at = 0; at < target.length(); at++) {
+            char next = target.charAt(at);
+            if (next >= 0x80) {
+                return "the request's target has octets beyond ASCII: encode each as '%' and two hexadecimal digits";
+            }
+            if (next != '%') {
+                octets.write(next);
+            } else if (at + 2 < target.length()
+                    && HexFormat.isHexDigit(target.charAt(at + 1))
+                    && HexFormat.isHexDigit(target.charAt(at + 2))) {
+                octets.write(HexFormat.fromHexDigits(target, at + 1, at + 3));
+                at += 2;
+            } else {
+                return "the request's target has a '%' without two hexadecimal digits behind it: write '%25' for the sign";
+            }
+        }
+        try {
+            StrictUtf8.decode(octets.toByteArray());
+            return null;
+        } catch (CharacterCodingException e) {
+            return "path and query are refused: " + e.getMessage();
+        }
     }
 
     /** Returns whether a path is in normal form (RFC 3986, section 6.2.2), with no empty segment but a last one. */

@@ -66,7 +66,7 @@ public record AdminSettings(
         }
         for (AdminConfig.ControlRight right : files.control()) {
             tokens.add(new AdminToken(
-                    String.valueOf(right.tokenFile().getFileName()),
+                    right.name(),
                     Token.read(right.tokenFile()),
                     AdminToken.Right.CONTROL,
                     Set.copyOf(right.services())));

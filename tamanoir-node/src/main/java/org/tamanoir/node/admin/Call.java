@@ -3,18 +3,14 @@ package org.tamanoir.node.admin;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.ext.web.RoutingContext;
-import java.io.ByteArrayOutputStream;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
-import java.nio.charset.CharacterCodingException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.text.Decimals;
-import org.tamanoir.format.text.StrictUtf8;
 import tools.jackson.databind.JsonNode;
 
 /** What one request asks. The thread that answers it. */
@@ -27,37 +23,8 @@ final class Call {
 
     private final RoutingContext context;
 
-    private Call(RoutingContext context) {
+    Call(RoutingContext context) {
         this.context = context;
-    }
-
-    /**
-     * Takes a request.
-     *
-     * @throws ApiException if its path or query has octets that are not UTF-8, which Vert.x would replace
-     */
-    static Call of(RoutingContext context) throws ApiException {
-        try {
-            StrictUtf8.decode(octets(context.request().uri()));
-        } catch (CharacterCodingException e) {
-            throw new ApiException(ApiException.BAD_REQUEST, "path and query are refused: " + e.getMessage());
-        }
-        return new Call(context);
-    }
-
-    /** Returns what a path and a query stand for; a percent sign without its digits is refused before. */
-    private static byte[] octets(String uri) {
-        ByteArrayOutputStream octets = new ByteArrayOutputStream(uri.length());
-        for (int i = 0; i < uri.length(); i++) {
-            boolean isEscape = uri.charAt(i) == '%' && i + 2 < uri.length();
-            if (isEscape && HexFormat.isHexDigit(uri.charAt(i + 1)) && HexFormat.isHexDigit(uri.charAt(i + 2))) {
-                octets.write(HexFormat.fromHexDigits(uri, i + 1, i + 3));
-                i += 2;
-            } else {
-                octets.write(uri.charAt(i)); // Netty has a character for each octet.
-            }
-        }
-        return octets.toByteArray();
     }
 
     /** A part of the path, decoded. */

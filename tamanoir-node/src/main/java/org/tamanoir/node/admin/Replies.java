@@ -70,7 +70,7 @@ final class Replies {
     static void send(RoutingContext context, Question question, Consumer<String> told) {
         Reply reply;
         try {
-            reply = question.answer(Call.of(context));
+            reply = question.answer(new Call(context));
         } catch (ApiException | ManagerException | IOException | RuntimeException e) {
             told.accept(line(e));
             fail(context, e);
@@ -102,7 +102,7 @@ final class Replies {
     static void stream(RoutingContext context, LiveWork work, BooleanSupplier isOver) {
         StreamedAnswer answer = new StreamedAnswer(context.request(), isOver);
         try {
-            work.run(Call.of(context), answer);
+            work.run(new Call(context), answer);
             answer.end();
         } catch (ApiException | RuntimeException e) {
             breakOff(context, answer, e);

@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.repository.Token;
@@ -40,6 +41,10 @@ public record AdminConfig(
     /** Whether an admin API beyond loopback may be without TLS. */
     public static final Kind<Boolean> PLAIN = Kind.choice(Map.of("refused", false, "allowed", true));
 
+    /** What to set for an admin API beyond loopback. */
+    public static final String PLAIN_REMEDY =
+            "set admin.tls, or admin.plain: allowed on a network that nobody else is on";
+
     /**
      * Files with tokens; null = there is none.
      *
@@ -64,16 +69,17 @@ public record AdminConfig(
             control = List.copyOf(control);
         }
 
-        /** Returns the files of tokens that have to differ, by their names. */
-        Map<String, Path> files() {
+        /** Returns the files of tokens that have to differ, by what names each. */
+        public Map<String, Path> files() {
             Map<String, Path> files = new LinkedHashMap<>();
             if (change != null) {
-                files.put(ADMIN, change);
+                files.put("admin.token-file", change);
             }
             if (read != null) {
-                files.put(READ, read);
+                files.put("admin.read-token-file", read);
             }
-            named.forEach(token -> files.put(token.name, token.file));
+            named.forEach(token -> files.put("admin.tokens " + token.name, token.file));
+            control.forEach(right -> files.put("admin.control " + right.tokenFile, right.tokenFile));
             return files;
         }
 
@@ -88,23 +94,41 @@ public record AdminConfig(
                                     + ADMIN + "' or '" + READ + "'");
                 }
             }
+            for (ControlRight right : control) {
+                if (!names.add(right.name())) {
+                    problems.add(
+                            values.where(NodeSettings.CONTROL),
+                            "the name " + right.name() + " is in use already: list all services of a token's file in "
+                                    + "one entry, and give files in other folders other names");
+                }
+            }
+            requireDifferent(files(), same -> problems.add(values.where(NodeSettings.ADMIN), same));
+        }
+
+        /**
+         * Compares tokens: whoever has one must not have another by it. Files that cannot be read are left out; whoever
+         * reads their settings tells of them.
+         *
+         * @param files by what names each
+         * @param problems gets a line for each token that stands in two files
+         */
+        public static void requireDifferent(Map<String, Path> files, Consumer<String> problems) {
             Map<String, Token> seen = new LinkedHashMap<>();
-            files().forEach((name, file) -> {
+            files.forEach((place, file) -> {
                 Token token;
                 try {
                     token = Token.read(file);
                 } catch (IOException e) {
-                    return; // Whoever read the setting has said so.
+                    return;
                 }
                 seen.forEach((before, other) -> {
                     if (other.matches(token.authorization())) {
-                        problems.add(
-                                values.where(NodeSettings.ADMIN),
-                                "tokens '" + before + "' and '" + name + "' are the same: make another with "
-                                        + "'openssl rand -hex 32'");
+                        problems.accept(place + " holds the same token as " + before
+                                + ": who has one could do what the other allows; make another with "
+                                + "'openssl rand -hex 32'");
                     }
                 });
-                seen.put(name, token);
+                seen.put(place, token);
             });
         }
     }
@@ -158,6 +182,11 @@ public record AdminConfig(
                     services.stream().map(NodeConfigBuilder::serviceName).toList());
         }
 
+        /** Returns what events and the log call whoever shows the token: no name of {@link NamedToken} has a colon. */
+        public String name() {
+            return "control:" + tokenFile.getFileName();
+        }
+
         @Override
         public String toString() {
             return tokenFile + "=" + String.join(",", services);
@@ -189,17 +218,17 @@ public record AdminConfig(
     }
 
     /**
-     * Returns why an admin API cannot be there: beyond loopback it has TLS, or the operator says that it needs none.
+     * Returns why an API cannot be there: beyond loopback it has TLS, or the operator says that it needs none.
      *
-     * @param isPlainAllowed whether he does
+     * @param isGuarded whether it has, or he does
+     * @param remedy what to set
      */
-    public static Optional<String> whyNotPlain(
-            @Nullable InetSocketAddress listen, boolean tls, boolean isPlainAllowed) {
-        return listen == null || tls || isPlainAllowed || listen.getAddress().isLoopbackAddress()
+    public static Optional<String> whyNotPlain(@Nullable InetSocketAddress listen, boolean isGuarded, String remedy) {
+        return listen == null || isGuarded || listen.getAddress().isLoopbackAddress()
                 ? Optional.empty()
                 : Optional.of(Endpoint.toString(listen)
-                        + " is beyond loopback, and without TLS whoever is on the way can read tokens and answers: set "
-                        + "admin.tls, or admin.plain: allowed on a network that nobody else is on");
+                        + " is beyond loopback, and without TLS whoever is on the way can read tokens and answers: "
+                        + remedy);
     }
 
     /** A host name as requests give it in their header Host, without a port; in lower case. */

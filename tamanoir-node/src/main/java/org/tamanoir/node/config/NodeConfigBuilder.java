@@ -196,7 +196,10 @@ public final class NodeConfigBuilder {
                     values.where(NodeSettings.PLAIN),
                     "rules for plain IP and no interface: name those that its packets come in through, in plain-interfaces");
         }
-        AdminConfig.whyNotPlain(admin.listen(), admin.tls(), values.get(NodeSettings.ADMIN_PLAIN))
+        AdminConfig.whyNotPlain(
+                        admin.listen(),
+                        admin.tls() || values.get(NodeSettings.ADMIN_PLAIN),
+                        AdminConfig.PLAIN_REMEDY)
                 .ifPresent(why -> problems.add(values.where(NodeSettings.ADMIN), why));
         admin.tokens().check(values, problems);
         cluster.check(problems);

@@ -66,7 +66,7 @@ public final class ReflectCommand implements Callable<Integer> {
     @Option(names = "--admin", paramLabel = "HOST:PORT")
     private @Nullable String admin;
 
-    @Option(names = "--admin-plain", paramLabel = "WHETHER", converter = PlainWord.class)
+    @Option(names = "--admin-plain", arity = "1", paramLabel = "WHETHER", converter = PlainWord.class)
     private boolean isPlainAllowed;
 
     @Option(names = "--token-file", paramLabel = "FILE")

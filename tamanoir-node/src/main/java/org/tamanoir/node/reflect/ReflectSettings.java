@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.reflect.Reflector;
 import org.tamanoir.cluster.reflect.SessionConfig;
+import org.tamanoir.node.config.AdminConfig;
 import org.tamanoir.node.config.ConfigFile;
-import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.Problems;
 import org.tamanoir.node.config.Section;
 import org.tamanoir.node.config.Values;
@@ -34,11 +34,11 @@ record ReflectSettings(
 
     /** Returns why the API cannot be there. It has no TLS, so beyond loopback the operator says that it needs none. */
     static Optional<String> whyNotPlain(@Nullable InetSocketAddress admin, boolean isPlainAllowed) {
-        return admin == null || isPlainAllowed || admin.getAddress().isLoopbackAddress()
-                ? Optional.empty()
-                : Optional.of(Endpoint.toString(admin)
-                        + " is beyond loopback, and the reflector's API has no TLS: set admin.plain: allowed or "
-                        + "--admin-plain allowed on a network that nobody else is on, or take loopback");
+        return AdminConfig.whyNotPlain(
+                admin,
+                isPlainAllowed,
+                "the reflector's API has none; set admin.plain: allowed or --admin-plain allowed on a network that nobody "
+                        + "else is on, or take loopback");
     }
 
     private static ReflectSettings root(Section root) {

@@ -100,6 +100,7 @@ class DocumentedConfigurationTest {
         Path token = SecretFile.write(folder.resolve("admin.token"), "0123456789abcdef");
         Path read = SecretFile.write(folder.resolve("read.token"), "0123456789abcdef-read");
         Path alice = SecretFile.write(folder.resolve("alice.token"), "0123456789abcdef-alice");
+        Path application = SecretFile.write(folder.resolve("app.token"), "0123456789abcdef-app");
         Path ring = Files.writeString(folder.resolve("ring.key"), "00112233445566778899aabbccddeeff\n");
         Path keys = Files.writeString(folder.resolve("auth.keys"), "7 " + "5a".repeat(32) + "\n");
         keys.toFile().setReadable(false, false);
@@ -118,7 +119,7 @@ class DocumentedConfigurationTest {
                 .replace("/etc/tamanoir/admin.token", token.toString())
                 .replace("/etc/tamanoir/read.token", read.toString())
                 .replace("/etc/tamanoir/alice.token", alice.toString())
-                .replace("/etc/tamanoir/app.token", token.toString())
+                .replace("/etc/tamanoir/app.token", application.toString())
                 .replace("/etc/tamanoir/cluster.token", token.toString())
                 .replace("/etc/tamanoir/node.", folder.resolve("node.").toString())
                 .replace("/etc/tamanoir/authority.pem", String.valueOf(tls.trust()))
@@ -179,7 +180,7 @@ class DocumentedConfigurationTest {
     /** What a reader has that this host has not: files, interfaces, classes of his own. */
     private static final Pattern OF_THE_READER =
             Pattern.compile("there is no such file|there is none|is not on the class path|"
-                    + "cannot be read|network interface|no director|has no dispatch|nobody is trusted");
+                    + "cannot be read|network interface|no director|has no dispatch|nobody is trusted|which nobody has");
 
     /** Each block of YAML is well-formed; those with keys of a node's configuration alone are one. */
     @Test

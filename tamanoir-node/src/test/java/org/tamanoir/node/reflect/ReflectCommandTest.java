@@ -139,6 +139,30 @@ class ReflectCommandTest {
         assertThat(exit).isEqualTo(told.startsWith("OK") ? 0 : 2);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "allowed | OK; sessions: 1",
+                "refused | --admin 0.0.0.0:0 is beyond loopback",
+                "false | '--admin-plain'",
+            })
+    void anApiBeyondLoopbackIsTheOperatorsWord(String word, String told) {
+        StringWriter out = new StringWriter();
+        int exit = Programs.run(
+                new PrintWriter(out, true),
+                "reflect",
+                "--validate",
+                "--listen",
+                "127.0.0.1:0",
+                "--admin",
+                "0.0.0.0:0",
+                "--admin-plain",
+                word);
+        assertThat(out.toString()).contains(told);
+        assertThat(exit).isEqualTo(told.startsWith("OK") ? 0 : 2);
+    }
+
     private static JsonNode event(BufferedReader lines, String name) throws Exception {
         for (String line; (line = lines.readLine()) != null; ) {
             if (line.startsWith("{\"event\":\"" + name + "\"")) {
