@@ -22,8 +22,25 @@ class ServiceConfigTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "010", "00", "#10", "\u0667", "1\u0660", "0x", "0x\u0661", "+5", "1_0", " 1", "1 ", "1.0", "1e1", "", "301",
-                "-301", "9223372036854775808", "0xffffffffffffffff", "99999999999999999999"
+                "010",
+                "00",
+                "#10",
+                "\u0667",
+                "1\u0660",
+                "0x",
+                "0x\u0661",
+                "+5",
+                "1_0",
+                " 1",
+                "1 ",
+                "1.0",
+                "1e1",
+                "",
+                "301",
+                "-301",
+                "9223372036854775808",
+                "0xffffffffffffffff",
+                "99999999999999999999"
             })
     void whatCouldBeAnotherNumberIsRefused(String text) {
         assertThatThrownBy(() -> number(text))

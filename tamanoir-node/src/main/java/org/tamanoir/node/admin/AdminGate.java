@@ -129,8 +129,8 @@ final class AdminGate {
         if (given == null) {
             throw new ApiException(
                     ApiException.UNAUTHORIZED,
-                    "a token is wanted: send the header 'Authorization: Bearer TOKEN' with that of the " + who
-                            + "'s " + readKey());
+                    "a token is wanted: send the header 'Authorization: Bearer TOKEN' with that of the " + who + "'s "
+                            + readKey());
         }
         AdminToken token = shown(given);
         if (token == null) {

@@ -219,9 +219,7 @@ final class Replies {
         }
         return new ApiException(
                 status,
-                line != null
-                        ? line
-                        : "the request cannot be understood; check its path, and the chunks of its body");
+                line != null ? line : "the request cannot be understood; check its path, and the chunks of its body");
     }
 
     /** Returns a text that may come from a client, cut. */

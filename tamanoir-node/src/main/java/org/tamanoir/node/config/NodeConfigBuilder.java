@@ -197,9 +197,7 @@ public final class NodeConfigBuilder {
                     "rules for plain IP and no interface: name those that its packets come in through, in plain-interfaces");
         }
         AdminConfig.whyNotPlain(
-                        admin.listen(),
-                        admin.tls() || values.get(NodeSettings.ADMIN_PLAIN),
-                        AdminConfig.PLAIN_REMEDY)
+                        admin.listen(), admin.tls() || values.get(NodeSettings.ADMIN_PLAIN), AdminConfig.PLAIN_REMEDY)
                 .ifPresent(why -> problems.add(values.where(NodeSettings.ADMIN), why));
         admin.tokens().check(values, problems);
         cluster.check(problems);

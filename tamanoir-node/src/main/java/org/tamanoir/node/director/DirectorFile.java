@@ -168,8 +168,7 @@ public final class DirectorFile {
                     "a server must show a certificate; name files of a certificate and its key under tls");
         }
         InetSocketAddress listen = values.get(DirectorTable.ADMIN).orElse(null);
-        AdminConfig.whyNotPlain(
-                        listen, withTls || values.get(DirectorTable.ADMIN_PLAIN), AdminConfig.PLAIN_REMEDY)
+        AdminConfig.whyNotPlain(listen, withTls || values.get(DirectorTable.ADMIN_PLAIN), AdminConfig.PLAIN_REMEDY)
                 .ifPresent(why -> problems.add(admin.where("listen"), why));
         return new AdminConfig(
                 listen,

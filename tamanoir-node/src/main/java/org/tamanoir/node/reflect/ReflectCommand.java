@@ -66,8 +66,9 @@ public final class ReflectCommand implements Callable<Integer> {
     @Option(names = "--admin", paramLabel = "HOST:PORT")
     private @Nullable String admin;
 
-    @Option(names = "--admin-plain", arity = "1", paramLabel = "WHETHER", converter = PlainWord.class)
-    private boolean isPlainAllowed;
+    /** A word of {@link AdminConfig#PLAIN}, as text: to picocli a boolean option with a word is a flag. */
+    @Option(names = "--admin-plain", paramLabel = "WHETHER")
+    private @Nullable String plain;
 
     @Option(names = "--token-file", paramLabel = "FILE")
     private @Nullable Path tokenFile;
@@ -109,7 +110,7 @@ public final class ReflectCommand implements Callable<Integer> {
                     || !members.isEmpty()
                     || !joinFrom.isEmpty()
                     || admin != null
-                    || isPlainAllowed
+                    || plain != null
                     || tokenFile != null) {
                 throw new ParameterException(
                         spec.commandLine(), "--config says everything: leave the options of a session out");
@@ -125,7 +126,7 @@ public final class ReflectCommand implements Callable<Integer> {
         try {
             InetSocketAddress api =
                     admin == null || admin.equals("off") ? null : Endpoint.listening(admin, ReflectTable.ADMIN_PORT);
-            ReflectSettings.whyNotPlain(api, isPlainAllowed).ifPresent(why -> {
+            ReflectSettings.whyNotPlain(api, isPlainAllowed()).ifPresent(why -> {
                 throw new IllegalArgumentException("--admin " + why);
             });
             InetSocketAddress input = Endpoint.ofAny(address, ReflectTable.DEFAULT_PORT);
@@ -147,6 +148,14 @@ public final class ReflectCommand implements Callable<Integer> {
                     tokenFile == null ? null : AdminConfig.TOKEN_FILE.parser().apply(tokenFile.toString()));
         } catch (IllegalArgumentException e) {
             throw new CommandException(ExitCode.USAGE, e);
+        }
+    }
+
+    private boolean isPlainAllowed() {
+        try {
+            return plain != null && AdminConfig.PLAIN.parser().apply(plain);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "--admin-plain: " + e.getMessage(), e);
         }
     }
 
@@ -200,18 +209,6 @@ public final class ReflectCommand implements Callable<Integer> {
                 reflector, new AdminSettings(address, token == null ? null : Token.read(token), false, null));
         server.start();
         return server;
-    }
-
-    /** A word of {@link AdminConfig#PLAIN}. */
-    static final class PlainWord implements ITypeConverter<Boolean> {
-        @Override
-        public Boolean convert(String value) {
-            try {
-                return AdminConfig.PLAIN.parser().apply(value);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
-        }
     }
 
     /** A word of {@link ReflectTable#FORMAT}. */

@@ -60,6 +60,18 @@ class LoggingTest {
     }
 
     @Test
+    void linesThatNoStrangerCanCauseAreAllWritten() {
+        configure();
+        for (int i = 0; i < 200; i++) {
+            context.getLogger("org.tamanoir.node").info("by a stranger: {}", i);
+            context.getLogger("org.tamanoir.node").info(LogMarkers.UNLIMITED, "by an operator: {}", i);
+        }
+        assertThat(text().lines().filter(line -> line.contains("by an operator")))
+                .hasSize(200);
+        assertThat(text()).doesNotContain("by a stranger: 199");
+    }
+
+    @Test
     void verboseAddsDetailsAndStackTraces() {
         PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
         Main.run(nowhere, nowhere, "-v", "node", "--validate");

@@ -58,7 +58,8 @@ class AdminConfigTest {
         assertThat(problems(control(same + "=Monitor")))
                 .singleElement()
                 .asString()
-                .contains("admin.control " + same + " holds the same token as admin.token-file", "openssl rand -hex 32");
+                .contains(
+                        "admin.control " + same + " holds the same token as admin.token-file", "openssl rand -hex 32");
     }
 
     @Test

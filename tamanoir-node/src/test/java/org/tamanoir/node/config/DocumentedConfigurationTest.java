@@ -178,9 +178,9 @@ class DocumentedConfigurationTest {
     }
 
     /** What a reader has that this host has not: files, interfaces, classes of his own. */
-    private static final Pattern OF_THE_READER =
-            Pattern.compile("there is no such file|there is none|is not on the class path|"
-                    + "cannot be read|network interface|no director|has no dispatch|nobody is trusted|which nobody has");
+    private static final Pattern OF_THE_READER = Pattern.compile(
+            "there is no such file|there is none|is not on the class path|"
+                    + "cannot be read|network interface|no director|has no dispatch|nobody is trusted|which nobody has|there is no folder");
 
     /** Each block of YAML is well-formed; those with keys of a node's configuration alone are one. */
     @Test

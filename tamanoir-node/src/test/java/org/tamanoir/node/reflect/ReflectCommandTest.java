@@ -145,7 +145,7 @@ class ReflectCommandTest {
             value = {
                 "allowed | OK; sessions: 1",
                 "refused | --admin 0.0.0.0:0 is beyond loopback",
-                "false | '--admin-plain'",
+                "false | --admin-plain: 'false' is none of allowed, refused",
             })
     void anApiBeyondLoopbackIsTheOperatorsWord(String word, String told) {
         StringWriter out = new StringWriter();
