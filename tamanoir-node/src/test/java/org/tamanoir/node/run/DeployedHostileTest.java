@@ -158,7 +158,8 @@ class DeployedHostileTest {
         try (LiveNode node = node("throw new IllegalStateException(\"as the test wants\");", "", "");
                 AnepSender sender = AnepSender.tcp(node.tcp())) {
             send(sender, packets(NAME), 0, 200);
-            eventually().untilAsserted(() -> assertThat(node.events("quarantined")).isNotEmpty());
+            eventually()
+                    .untilAsserted(() -> assertThat(node.events("quarantined")).isNotEmpty());
             node.assertConserved(200, Map.of(DropReason.SERVICE_FAILURE, 100L, DropReason.QUARANTINED, 100L));
             assertThat(node.service(NAME, "1.0").get("failures").asLong()).isEqualTo(100);
             assertThat(node.ctl(0, "release", NAME)).contains("running");
