@@ -3,6 +3,7 @@ package org.tamanoir.routing;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.regex.Pattern;
+import org.tamanoir.anep.AddressText;
 
 /**
  * An address prefix. IPv4 stands as ::ffff:a.b.c.d, so one table holds both families.

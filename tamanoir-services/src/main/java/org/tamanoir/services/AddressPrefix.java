@@ -5,10 +5,10 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.tamanoir.anep.AddressText;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.nodeos.Rule;
-import org.tamanoir.routing.AddressText;
 
 /**
  * An IPv4 or IPv6 prefix to compare identifiers of packets with. IPv4 stands as ::ffff:a.b.c.d, so that a prefix of

@@ -3,8 +3,8 @@ package org.tamanoir.node.config;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import org.tamanoir.anep.AddressText;
 import org.tamanoir.format.text.Decimals;
-import org.tamanoir.routing.AddressText;
 import org.tamanoir.routing.Addresses;
 
 /**

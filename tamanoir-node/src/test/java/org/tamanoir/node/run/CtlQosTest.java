@@ -139,7 +139,7 @@ class CtlQosTest {
                         "tamanoir ctl qos set: the configuration is refused and nothing is changed; 3 things are wrong",
                         "  qos.classes[1]: class 'a': there are two of this name: rename one")
                 .anyMatch(line -> line.startsWith("  qos.default-class: 'b'"))
-                .anyMatch(line -> line.startsWith("  qos.pre: pre: ") && line.contains("none"));
+                .anyMatch(line -> line.startsWith("  qos.pre: ") && line.contains("none"));
         assertThat(now()).isEqualTo(before);
     }
 }

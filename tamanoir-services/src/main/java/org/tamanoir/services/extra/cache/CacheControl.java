@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.routing.AddressText;
+import org.tamanoir.anep.AddressText;
 import org.tamanoir.service.ControlHost;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.ServiceControl;

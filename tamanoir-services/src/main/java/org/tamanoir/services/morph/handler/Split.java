@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.AddressText;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatFault;
@@ -17,7 +18,6 @@ import org.tamanoir.message.Message;
 import org.tamanoir.message.MessageHandler;
 import org.tamanoir.message.Outcome;
 import org.tamanoir.message.Outlet;
-import org.tamanoir.routing.AddressText;
 import org.tamanoir.services.morph.expression.Expression;
 import org.tamanoir.services.morph.expression.ResultType;
 

@@ -1,4 +1,4 @@
-package org.tamanoir.routing;
+package org.tamanoir.anep;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package org.tamanoir.routing;
+package org.tamanoir.anep;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
