@@ -120,7 +120,7 @@ class AdminQosTest {
                         "qos.pre.quantum: '5' is no duration: a whole number with us, ms or s is wanted; add the unit, "
                                 + "as in 5ms",
                         "qos.links[1]: '7' stands where a mapping (key: value) is wanted")
-                .anyMatch(line -> line.startsWith("qos.pre: pre: "))
+                .anyMatch(line -> line.startsWith("qos.pre: "))
                 .anyMatch(line -> line.startsWith("qos.classes[1].colour: unknown key; "))
                 .anyMatch(line -> line.startsWith("qos.links[0].rate: 'true' is no rate"))
                 .hasSize(8);
