@@ -1,7 +1,5 @@
 package org.tamanoir.format;
 
-import java.math.BigDecimal;
-import java.math.BigInteger;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +47,7 @@ final class ConversionCompiler {
                 requireCounts(to, field, fields);
                 add(plan, origin, field, type(to, field, origin.type(), field.type()));
             } else if (name.isEmpty() && preset != null) {
-                plan.presets.add(preset(to, field, preset));
+                plan.presets.add(StructurePlan.Preset.of(to, field, preset));
             } else {
                 throw missing(from, to, field);
             }
@@ -92,7 +90,7 @@ final class ConversionCompiler {
             if (origin != null) {
                 add(plan, origin, field, type(to, field, origin.type(), field.type()));
             } else if (preset != null) {
-                plan.presets.add(preset(to, field, preset));
+                plan.presets.add(StructurePlan.Preset.of(to, field, preset));
             } else {
                 throw missing(from, to, field);
             }
@@ -206,26 +204,6 @@ final class ConversionCompiler {
                             + ": such floats are handed on as they are");
         }
         return TypePlan.leaf(TypePlan.Step.NUMBER, from, to, Move.of(source, result, 0, 0, 1), null);
-    }
-
-    private static StructurePlan.Preset preset(Structure owner, Field field, String text) {
-        Type type = field.type();
-        if (!type.isLeaf() || type.scalar() == null) {
-            throw fault(owner, field, "cannot have a default: numbers and chars can");
-        }
-        try {
-            return switch (type.kind()) {
-                case FLOAT ->
-                    new StructurePlan.Preset(type, field.offset(), true, 0, new BigDecimal(text.strip()).doubleValue());
-                case CHAR ->
-                    new StructurePlan.Preset(
-                            type, field.offset(), false, text.isEmpty() ? 0 : Texts.encode(text)[0], 0);
-                default ->
-                    new StructurePlan.Preset(type, field.offset(), false, new BigInteger(text.strip()).longValue(), 0);
-            };
-        } catch (NumberFormatException e) {
-            throw fault(owner, field, "has the default '" + Texts.shown(text) + "', which is no number");
-        }
     }
 
     private static FormatException fault(Structure owner, Field field, String what) {

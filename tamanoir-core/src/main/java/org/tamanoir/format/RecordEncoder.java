@@ -163,7 +163,10 @@ public final class RecordEncoder {
             int length = length(level);
             Field control = dimension.control();
             if (control != null && values.get(control.name()) == null) {
-                putChecked(control.type(), at + control.offset(), BigInteger.valueOf(Math.max(0, length)));
+                writer.putLong(
+                        control.type(),
+                        at + control.offset(),
+                        ExactNumbers.whole(control.type(), BigInteger.valueOf(Math.max(0, length))));
             }
             level = level instanceof List<?> list && !list.isEmpty() ? list.get(0) : null;
         }
@@ -347,43 +350,14 @@ public final class RecordEncoder {
             if (type.bytes() != Float.BYTES && type.bytes() != Double.BYTES) {
                 throw fault("has " + type.bytes() + " bytes, which are handed on as they are, not as " + shown(value));
             }
-            floating(type, number, at);
+            writer.putDouble(type, at, ExactNumbers.floating(type, number));
         } else if (number instanceof BigInteger large) {
-            putChecked(type, at, large);
+            writer.putLong(type, at, ExactNumbers.whole(type, large));
         } else if (number instanceof Double || number instanceof Float || number instanceof BigDecimal) {
             throw fault("needs a whole number, not " + shown(value));
         } else {
-            putChecked(type, at, BigInteger.valueOf(number.longValue()));
+            writer.putLong(type, at, ExactNumbers.whole(type, BigInteger.valueOf(number.longValue())));
         }
-    }
-
-    /** Writes the nearest float; what would be infinite or 0 without being it, or is whole and not exact, is refused. */
-    private void floating(Type type, Number number, int at) {
-        double nearest = type.bytes() == Float.BYTES ? number.floatValue() : number.doubleValue();
-        boolean binary = number instanceof Double || number instanceof Float;
-        if (Double.isInfinite(nearest) && !(binary && Double.isInfinite(number.doubleValue()))) {
-            throw fault(shown(number) + " is too large for float of " + type.bytes() + " bytes");
-        }
-        if (nearest == 0 && (binary ? number.doubleValue() != 0 : new BigDecimal(number.toString()).signum() != 0)) {
-            throw fault(shown(number) + " is too small for float of " + type.bytes() + " bytes, which would hold 0");
-        }
-        if (!binary
-                && !(number instanceof BigDecimal)
-                && new BigDecimal(nearest).compareTo(new BigDecimal(number.toString())) != 0) {
-            throw fault("whole number " + shown(number) + " is not exact as float of " + type.bytes() + " bytes");
-        }
-        writer.putDouble(type, at, nearest);
-    }
-
-    private void putChecked(Type type, int at, BigInteger value) {
-        boolean signed = type.kind() == Kind.INTEGER;
-        int bits = 8 * type.bytes();
-        if (signed ? value.bitLength() >= bits : value.signum() < 0 || value.bitLength() > bits) {
-            throw new FormatException(
-                    FormatFault.VALUE,
-                    shown(value) + " does not fit " + type.kind() + " of " + type.bytes() + " bytes");
-        }
-        writer.putLong(type, at, value.longValue());
     }
 
     private static String shown(Object value) {

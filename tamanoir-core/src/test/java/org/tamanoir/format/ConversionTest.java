@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 
@@ -223,6 +224,75 @@ class ConversionTest {
     private static RecordView converted(Conversion conversion, RecordView record) {
         int length = conversion.convert(record);
         return new RecordView().wrap(conversion.target(), conversion.memory(), 0, length);
+    }
+
+    private static Target preset(String text, String type, int size) {
+        return Format.builder(Layout.X86_64)
+                .structure("leg")
+                .field("gate(" + text + ")", type, size)
+                .target();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "3000000000, integer, 4, does not fit integer of 4 bytes",
+        "99999999999999999999, integer, 8, does not fit integer of 8 bytes",
+        "18446744073709551616, unsigned integer, 8, does not fit unsigned of 8 bytes",
+        "-1, unsigned integer, 8, does not fit unsigned of 8 bytes",
+        "300, unsigned integer, 1, does not fit unsigned of 1 bytes",
+        "256, char, 1, more than one byte",
+        "256, boolean, 1, does not fit boolean of 1 bytes",
+        "4294967296, enumeration, 4, does not fit enumeration of 4 bytes",
+        "1e39, float, 4, too large for float of 4 bytes",
+        "1e400, float, 8, too large for float of 8 bytes",
+        "1e-46, float, 4, too small for float of 4 bytes",
+        "16777217, float, 4, is not exact as float of 4 bytes",
+        "9007199254740993, double, 8, is not exact as float of 8 bytes",
+        "1.5, float, 16, has 16 bytes",
+        "٣, integer, 4, is no number in digits",
+        "' 5', integer, 4, is no number in digits",
+        "0x10, integer, 4, is no number in digits",
+        "1d, double, 8, is no number in digits",
+        "5.0, integer, 4, is no whole number in digits"
+    })
+    void aDefaultThatItsFieldDoesNotHoldIsRefused(String text, String type, int size, String why) {
+        FormatException e = assertThrows(FormatException.class, () -> preset(text, type, size));
+
+        assertEquals(FormatFault.CONVERSION, e.fault());
+        assertTrue(e.getMessage().startsWith("field 'gate' of 'leg' has "), e.getMessage());
+        assertTrue(e.getMessage().contains(why), e.getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "-2147483648, integer, 4, -2147483648",
+        "+007, integer, 4, 7",
+        "18446744073709551615, unsigned integer, 8, -1",
+        "7, char, 1, 55",
+        "'', char, 1, 0",
+        "0.1, float, 4, 0.10000000149011612",
+        "9007199254740993.0, double, 8, 9007199254740992",
+        "-0, double, 8, -0.0",
+        "0e-400, double, 8, 0"
+    })
+    void aDefaultIsWhatTheTextSays(String text, String type, int size, String wanted) {
+        Target target = preset(text, type, size);
+        Format empty = Format.builder(Layout.X86_64)
+                .structure("leg")
+                .field("other", "integer", 4)
+                .build();
+        byte[] bytes = new RecordEncoder(empty).encode(Map.of());
+        RecordView record = new RecordView().wrap(empty, ByteBuffer.wrap(bytes), 0, bytes.length);
+        Conversion conversion = Conversion.compile(empty, target);
+        int length = conversion.convert(record);
+        RecordView leg = new RecordView().wrap(target.format(), conversion.memory(), 0, length);
+
+        Accessor gate = target.format().accessor("gate");
+        if (type.equals("float") || type.equals("double")) {
+            assertEquals(Double.parseDouble(wanted), gate.getDouble(leg));
+        } else {
+            assertEquals(Long.parseLong(wanted), gate.getLong(leg));
+        }
     }
 
     @Test

@@ -80,6 +80,7 @@ final class Enrich implements MessageHandler {
         }
         require(settings, "key", columns, table);
         require(settings, "fields", fields, table);
+        require(settings, "types", List.copyOf(types.keySet()), table);
         format = built(settings, builder);
         keyOfRows = key(settings, columns);
         name = settings.text("name", "");

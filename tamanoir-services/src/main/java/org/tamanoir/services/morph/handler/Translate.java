@@ -7,6 +7,7 @@ import java.util.stream.Collectors;
 import org.tamanoir.format.Conversion;
 import org.tamanoir.format.Field;
 import org.tamanoir.format.Format;
+import org.tamanoir.format.FormatException;
 import org.tamanoir.format.Kind;
 import org.tamanoir.format.Structure;
 import org.tamanoir.format.Target;
@@ -40,7 +41,11 @@ final class Translate implements MessageHandler {
             }
             defaults.computeIfAbsent(owner, o -> new HashMap<>()).put(field, value);
         });
-        return new Target(declared.format(), defaults);
+        try {
+            return new Target(declared.format(), defaults);
+        } catch (FormatException e) {
+            throw settings.problem("defaults", e.getMessage());
+        }
     }
 
     @Override

@@ -131,6 +131,8 @@ class EnrichTest {
 
     @Test
     void aColumnThatTheTableLacksIsRefused() {
+        assertThatThrownBy(() -> enrich("hubs.csv", HUBS, "types", Map.of("town", "integer(4)")))
+                .hasMessageStartingWith("handlers.it.enrich.types: the table has no column 'town'");
         assertThatThrownBy(() -> enrich("hubs.csv", HUBS, "fields", "town"))
                 .hasMessage(
                         "handlers.it.enrich.fields: the table has no column 'town'; it has: hub, city, runways, lat");

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.Layout;
@@ -52,6 +54,14 @@ class TranslateTest {
         assertThatThrownBy(() -> run.bound(OLD))
                 .isInstanceOf(FormatException.class)
                 .hasMessage("field 'delay' of 'leg' is float, in the source integer");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"40000,gate", "-32769,gate", "99999999999999999999,gate", "٣,gate", "' 5',gate", "3.5,gate", "1e400,delay"})
+    void aDefaultThatItsFieldDoesNotHoldIsRefused(String text, String field) {
+        assertThatThrownBy(() -> Run.of("translate", Map.of("output", "leg", "defaults", Map.of(field, text)), OLD, NEW))
+                .hasMessageStartingWith("handlers.it.translate.defaults: field '" + field
+                        + "' of 'leg' has the default '" + text + "'");
     }
 
     @Test
