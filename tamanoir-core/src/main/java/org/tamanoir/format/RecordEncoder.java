@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes records from objects as {@link RecordTree} gives them, in the C library's order: byte for byte what it writes.
- * Besides, a {@link String} stands for its UTF-8 bytes, a {@link Boolean} for 0 or 1. A field without a value is 0 or
+ * Besides, a {@link String} stands for its UTF-8 bytes, a {@link Boolean} for the whole number 0 or 1. A field without a value is 0 or
  * null; one that counts an array and has no value gets the array's length. Where a structure leads to itself, a map
  * that pointers lead to twice is written once.
  *
@@ -340,14 +340,18 @@ public final class RecordEncoder {
     }
 
     private void scalar(Type type, Object value, int at) {
-        if (value instanceof Opaque opaque && type.kind() == Kind.FLOAT && opaque.bytes().length == type.bytes()) {
+        boolean isNumber = type.bytes() == Float.BYTES || type.bytes() == Double.BYTES;
+        if (value instanceof Opaque opaque
+                && type.kind() == Kind.FLOAT
+                && !isNumber
+                && opaque.bytes().length == type.bytes()) {
             writer.putBytes(at, opaque.bytes());
-        } else if (value instanceof Boolean bit) {
+        } else if (value instanceof Boolean bit && type.kind() != Kind.FLOAT) {
             writer.putLong(type, at, bit ? 1 : 0);
         } else if (!(value instanceof Number number)) {
             throw fault("needs a number, not " + shown(value));
         } else if (type.kind() == Kind.FLOAT) {
-            if (type.bytes() != Float.BYTES && type.bytes() != Double.BYTES) {
+            if (!isNumber) {
                 throw fault("has " + type.bytes() + " bytes, which are handed on as they are, not as " + shown(value));
             }
             writer.putDouble(type, at, ExactNumbers.floating(type, number));

@@ -105,6 +105,36 @@ class FfsTextTest {
                 .isEqualTo(refusal);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "\"name\":\"\ud83d\",\"value\":{} | VALUE: line 1: \"name\" is '?', but the format's is 'flight'",
+                "\"name\":\"leg\",\"value\":{} | VALUE: line 1: \"name\" is 'leg', but the format's is 'flight'",
+                "\"value\":{},\"name\":\"leg\" | VALUE: line 1: \"name\" is 'leg', but the format's is 'flight'",
+                "\"name\":5,\"value\":{} | VALUE: line 1: \"name\" is no text but VALUE_NUMBER_INT",
+                "\"value\":{},\"x\\n\":1 | VALUE: line 1: \"x?\" beside \"format\", \"name\" and \"value\""
+            })
+    void whatStandsBesideTheValueIsExact(String members, String refusal) throws IOException {
+        assertThat(refusal("in.json", utf8("{\"format\":\"" + FLIGHT.id() + "\"," + members + "}")))
+                .isEqualTo(refusal);
+    }
+
+    @Test
+    void aMemberTwiceAndAFormatThatIsNoTextAreRefused() throws IOException {
+        String named = "{\"format\":\"" + FLIGHT.id() + "\",\"name\":\"flight\",";
+        assertThat(refusal("in.json", utf8(named + "\"name\":\"flight\",\"value\":{}}")))
+                .startsWith("VALUE: line 1: \"name\" a second time");
+        assertThat(refusal("in.json", utf8("{\"format\":null,\"value\":{}}")))
+                .isEqualTo("VALUE: line 1: \"format\" is no text but VALUE_NULL");
+        byte[] octets = HexFormat.of().parseHex("a166666f726d61744161");
+        assertThat(refusal("in.cbor", octets))
+                .isEqualTo("VALUE: record 0: \"format\" is no text but VALUE_EMBEDDED_OBJECT");
+        byte[] undefined = HexFormat.of().parseHex("a166666f726d6174f7");
+        assertThat(refusal("in.cbor", undefined)).contains("undefined or another simple value");
+    }
+
     @Test
     void aSyntaxErrorHasItsLine() throws IOException {
         assertThat(refusal("in.json", utf8(json("{}") + json("{\"delay\":\n01}"))))

@@ -349,13 +349,66 @@ class ExactTextTest {
                 "f97e00",
                 "3bffffffffffffffff",
                 "bf6161ffff",
-                "d9d9f7a16161f7",
                 "1c1d1e",
                 "9f01ff",
-                "f8ff"
+                "c48221190fa0",
+                "c48220c34101",
+                "c25f4101ff",
+                "a17f6161ff82f6a0",
+                "bf6161bf6162c24101ffff",
+                "a0f5"
             })
     void cborIsHandedOnAsItIs(String hex) throws IOException {
         assertThat(HexFormat.of().formatHex(cbor(hex))).isEqualTo(hex);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "a16161f7 | undefined or another simple value",
+                "a16161e5 | undefined or another simple value",
+                "a16161f820 | undefined or another simple value",
+                "d9d9f7a0 | tag 55799, where 2, 3 and 4 are taken,",
+                "a16161c06161 | tag 0,",
+                "a16161db000000000000000101 | tag 1,",
+                "a16161dbffffffffffffffff01 | tag 18446744073709551615,",
+                "a16161c24101a1c5 | key that is no text",
+                "a16161c5820101 | tag 5,",
+                "a16161c2c24101 | tag 2 without a byte string",
+                "a16161c2f6 | tag 2 without a byte string",
+                "a16161c3820001 | tag 3 without a byte string",
+                "a16161c405 | tag 4 without a list of two whole numbers",
+                "a16161c480 | tag 4 without",
+                "a16161c483000000 | tag 4 without",
+                "a16161c482f6f6 | tag 4 without",
+                "a16161c482616100 | tag 4 without",
+                "a16161c48200f93c00 | tag 4 without",
+                "a16161c482c2410100 | tag 4 without",
+                "a16161c49f0001ff | tag 4 without",
+                "a1416101 | key that is no text",
+                "a10101 | key that is no text",
+                "a26161010202 | key that is no text",
+                "a16161a26162800200 | key that is no text",
+                "bf61610102 | key that is no text",
+                "bf61617f6162ff02 | key that is no text",
+                "bf61619f01ffa0 | key that is no text",
+                "a15f4161ff01 | key that is no text"
+            })
+    void cborThatAParserWouldDropOrTakeForAnotherIsRefused(String line) {
+        String[] hexAndWhy = line.split(" \\| ");
+        assertThatThrownBy(() -> cbor(hexAndWhy[0])).isInstanceOf(IOException.class).hasMessageStartingWith(hexAndWhy[1]);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"f4", "f8"})
+    void aFloatIsNoTruthAndNoBytes(String field) {
+        String octets = field.equals("f4") ? "00000000" : "0000000000000000";
+        assertThatThrownBy(() -> json("{\"" + field + "\":true}"))
+                .hasMessage("field '" + field + "': needs a number, not true");
+        assertThatThrownBy(() -> json("{\"" + field + "\":{\"octets\":\"" + octets + "\"}}"))
+                .hasMessage("field '" + field + "': needs a number, not bytes");
+        assertThatThrownBy(() -> xml("<" + field + " octets='" + octets + "'/>"))
+                .hasMessage("field '" + field + "': needs a number, not bytes");
     }
 
     @ParameterizedTest

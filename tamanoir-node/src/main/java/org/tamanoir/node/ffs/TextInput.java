@@ -36,6 +36,9 @@ import tools.jackson.dataformat.cbor.CBORFactory;
 /** Reads what {@code convert} writes as JSON, which {@code dump} prints, as CBOR and as XML. */
 final class TextInput {
     private static final String ROOT = "records";
+    /** Characters of what is refused that a message has. */
+    private static final int SHOWN = 60;
+
     /** What the JDK's parser puts before what is wrong. */
     private static final Pattern XML_MESSAGE =
             Pattern.compile("^ParseError at \\[row,col\\]:\\[\\d+,\\d+\\]\\s*Message: ");
@@ -105,30 +108,48 @@ final class TextInput {
 
     private record Encoded(Format format, byte[] bytes) {}
 
-    /** Reads {@code {"format":"ID","value":{...}}}; what else stands there, such as {@code "name"}, is passed over. */
+    /** Reads {@code {"format":"ID","name":"NAME","value":{...}}}; the name may be left out. */
     private static Encoded object(
             JsonParser parser, Map<FormatId, Format> formats, Map<FormatId, JsonRecords> encoders) {
         Format format = null;
         byte[] record = null;
+        String said = null;
         while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
             String name = parser.currentName();
             parser.nextToken();
             if (name.equals("format") && format == null) {
-                format = format(formats, parser.getString());
+                format = format(formats, text(parser, name));
+            } else if (name.equals("name") && said == null) {
+                said = text(parser, name);
             } else if (name.equals("value") && format != null && record == null) {
                 Format known = format;
                 record = encoders.computeIfAbsent(format.id(), id -> new JsonRecords(known))
                         .encode(parser);
-            } else if (name.equals("value") || name.equals("format")) {
+            } else if (Set.of("value", "format", "name").contains(name)) {
                 throw fault("\"" + name + "\" a second time, or \"value\" without \"format\" before it");
             } else {
-                parser.skipChildren();
+                throw fault("\"" + shown(name) + "\" beside \"format\", \"name\" and \"value\"");
             }
         }
         if (format == null || record == null) {
             throw fault("object without \"format\" and then \"value\"");
         }
+        if (said != null && !said.equals(format.name())) {
+            throw fault("\"name\" is '" + shown(said) + "', but the format's is '" + shown(format.name()) + "'");
+        }
         return new Encoded(format, record);
+    }
+
+    private static String text(JsonParser parser, String name) {
+        if (parser.currentToken() != JsonToken.VALUE_STRING) {
+            throw fault("\"" + name + "\" is no text but " + parser.currentToken());
+        }
+        return parser.getString();
+    }
+
+    private static String shown(String text) {
+        String start = text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text;
+        return start.replaceAll("[\\p{Cntrl}\\p{Cs}]", "?");
     }
 
     private static void readXml(Path file, Map<FormatId, Format> formats, RecordSink out) throws IOException {
