@@ -136,6 +136,12 @@ class FfsTextTest {
     }
 
     @Test
+    void anInstructionBehindTheRootIsRefused() throws IOException {
+        assertThat(refusal("in.xml", utf8("<records>" + xml("") + "</records>\n<?pi x?>\n")))
+                .endsWith("processing instruction behind the end of <records>");
+    }
+
+    @Test
     void aSyntaxErrorHasItsLine() throws IOException {
         assertThat(refusal("in.json", utf8(json("{}") + json("{\"delay\":\n01}"))))
                 .startsWith("VALUE: line 3: ");
@@ -187,7 +193,7 @@ class FfsTextTest {
     void commentsBehindADocumentAreNothing() throws IOException {
         Path input = Files.writeString(
                 folder.resolve("in.xml"),
-                "\uFEFF<records>" + xml("<delay>7</delay>") + "</records>\n<!-- end --> <?end?>\n");
+                "\uFEFF<records>" + xml("<delay>7</delay>") + "</records>\n<!-- end -->\n");
         assertThat(run("ffs", "convert", input, folder.resolve("out.json"), "--formats", formats))
                 .isZero();
         assertThat(Files.readString(folder.resolve("out.json"))).contains("\"delay\":7");

@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.xml.stream.XMLInputFactory;
@@ -47,6 +48,10 @@ public final class XmlRecords {
     /** A mark of UTF-8, and the encoding that is declared; each byte a character. */
     private static final Pattern DECLARATION =
             Pattern.compile("^(\u00EF\u00BB\u00BF)?<\\?xml\\s[^>]*?encoding\\s*=\\s*[\"']([^\"'>]*)[\"']");
+
+    /** A declaration that has no end yet. */
+    private static final Pattern OPEN_DECLARATION =
+            Pattern.compile("(\u00EF\u00BB\u00BF)?<\\?xml\\s[^>]*");
 
     private final Format format;
     private final RecordEncoder encoder;
@@ -94,11 +99,16 @@ public final class XmlRecords {
         PushbackInputStream all = new PushbackInputStream(in, START_BYTES);
         byte[] start = all.readNBytes(START_BYTES);
         all.unread(start);
-        Matcher declared = DECLARATION.matcher(new String(start, StandardCharsets.ISO_8859_1));
+        String shown = new String(start, StandardCharsets.ISO_8859_1);
+        Matcher declared = DECLARATION.matcher(shown);
         if (start.length > 1 && (start[0] & start[1] & 0xFF) == 0xFE && (start[0] ^ start[1]) == 1) {
             return new InputStreamReader(all, StandardCharsets.UTF_16.newDecoder());
         }
-        String encoding = declared.find() ? declared.group(2).toUpperCase(Locale.ROOT) : "UTF-8";
+        boolean isDeclared = declared.find();
+        if (!isDeclared && start.length == START_BYTES && OPEN_DECLARATION.matcher(shown).matches()) {
+            throw new XMLStreamException("declaration of more than " + START_BYTES + " bytes: shorten it");
+        }
+        String encoding = isDeclared ? declared.group(2).toUpperCase(Locale.ROOT) : "UTF-8";
         if (encoding.equals("UTF-8")) {
             return new StrictUtf8(all);
         }
@@ -121,6 +131,7 @@ public final class XmlRecords {
         byId.clear();
         open.clear();
         left = FormatLimits.ITEM_BYTES;
+        requireRecord(in);
         Map<String, @Nullable Object> top = structure(in, "", format.top());
         while (!open.isEmpty()) {
             if (in.nextTag() == XMLStreamConstants.END_ELEMENT) {
@@ -130,6 +141,19 @@ public final class XmlRecords {
             }
         }
         return encoder.encode(top);
+    }
+
+    /** Refuses a record's element whose attributes are others than {@link RecordXml} writes, or name another format. */
+    private void requireRecord(XMLStreamReader in) {
+        for (int i = 0; i < in.getAttributeCount(); i++) {
+            String name = in.getAttributeLocalName(i);
+            if (!Set.of("format", "name", "id").contains(name)) {
+                throw fault("attribute '" + name + "', which means nothing here");
+            }
+            if (name.equals("name") && !in.getAttributeValue(i).equals(format.name())) {
+                throw fault("attribute name is not the format's");
+            }
+        }
     }
 
     /** Returns the place of an element of the innermost level. */
@@ -163,10 +187,12 @@ public final class XmlRecords {
                         .inField(path(""));
             }
             String place = "[" + level.elements.size() + "]";
-            level.elements.add(
-                    level.dimensions > 1
-                            ? list(place, level.array, level.dimensions - 1)
-                            : value(in, place, level.array.target()));
+            if (level.dimensions > 1) {
+                requireAttributes(in, Set.of());
+                level.elements.add(list(place, level.array, level.dimensions - 1));
+            } else {
+                level.elements.add(value(in, place, level.array.target()));
+            }
         }
     }
 
@@ -184,6 +210,7 @@ public final class XmlRecords {
         while (type.isPointer()) {
             type = type.target();
         }
+        requireAttributes(in, attributes(type));
         String absent = in.getAttributeValue(null, "null");
         if (absent != null && truth(absent)) {
             end(in);
@@ -194,6 +221,31 @@ public final class XmlRecords {
         }
         Structure structure = type.structure();
         return structure != null ? structure(in, place, structure) : leaf(in, type);
+    }
+
+    private static Set<String> attributes(Type type) {
+        return type.isArray()
+                ? Set.of("null")
+                : type.structure() != null
+                        ? Set.of("null", "id", "ref")
+                        : type.kind() == Kind.STRING ? Set.of("null", "hex") : Set.of("null", "octets");
+    }
+
+    /** Refuses attributes that mean nothing here, and two that say what the value is. */
+    private static void requireAttributes(XMLStreamReader in, Set<String> known) {
+        int values = 0;
+        for (int i = 0; i < in.getAttributeCount(); i++) {
+            String name = in.getAttributeLocalName(i);
+            boolean isFieldName = name.equals("name") && in.getLocalName().equals(RecordXml.FIELD);
+            if (!isFieldName && !known.contains(name)) {
+                throw fault("attribute '" + name + "', which means nothing here");
+            }
+            boolean isPresent = name.equals("null") && !truth(in.getAttributeValue(i));
+            values += isFieldName || isPresent ? 0 : 1;
+        }
+        if (values > 1) {
+            throw fault("more than one of the attributes null, hex, octets, id and ref");
+        }
     }
 
     /** Returns what an {@code xs:boolean} says. */
@@ -290,7 +342,9 @@ public final class XmlRecords {
                     spend(in.getTextLength());
                     text.append(in.getTextCharacters(), in.getTextStart(), in.getTextLength());
                 }
-                case XMLStreamConstants.COMMENT, XMLStreamConstants.PROCESSING_INSTRUCTION -> {}
+                case XMLStreamConstants.COMMENT -> {}
+                case XMLStreamConstants.PROCESSING_INSTRUCTION ->
+                    throw fault("text with a processing instruction inside");
                 case XMLStreamConstants.END_ELEMENT -> {
                     return text.toString();
                 }

@@ -1,5 +1,6 @@
 package org.tamanoir.format.text;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -409,6 +410,47 @@ class ExactTextTest {
                 .hasMessage("field '" + field + "': needs a number, not bytes");
         assertThatThrownBy(() -> xml("<" + field + " octets='" + octets + "'/>"))
                 .hasMessage("field '" + field + "': needs a number, not bytes");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "<s>a<?pi x?>b</s> | field 's': text with a processing instruction inside",
+                "<i8>1<?pi?>2</i8> | field 'i8': text with a processing instruction inside",
+                "<s hex=\"ff\" null=\"true\"/> | field 's': more than one of the attributes null, hex, octets, id and ref",
+                "<s nul=\"true\">x</s> | field 's': attribute 'nul', which means nothing here",
+                "<s name=\"i8\">x</s> | field 's': attribute 'name', which means nothing here",
+                "<s octets=\"61\"/> | field 's': attribute 'octets', which means nothing here",
+                "<i8 hex=\"00\"/> | field 'i8': attribute 'hex', which means nothing here",
+                "<field name=\"s\" x=\"\">x</field> | field 's': attribute 'x', which means nothing here",
+                "<grid><item null=\"true\"/></grid> | attribute 'null', which means nothing here",
+                "<legs x=\"1\"/> | field 'legs': attribute 'x', which means nothing here",
+                "<legs><item hex=\"\"/></legs> | field 'legs[0]': attribute 'hex', which means nothing here"
+            })
+    void whatXmlHasBesideAValueIsRefused(String elements, String why) {
+        assertThatThrownBy(() -> xml(elements)).isInstanceOf(FormatException.class).hasMessage(why);
+    }
+
+    @Test
+    void aRecordOfXmlHasTheAttributesThatAreWritten() throws IOException, XMLStreamException {
+        assertThat(value(xml("<record format='f' name='all'><field name='i8'>7</field></record>".getBytes(UTF_8)), "i8"))
+                .isEqualTo(7L);
+        assertThat(value(xml("<s null='false' hex='ff41'/>"), "s")).isEqualTo("\uFFFDA");
+        assertThatThrownBy(() -> xml("<record name='other'/>".getBytes(UTF_8)))
+                .hasMessage("attribute name is not the format's");
+        assertThatThrownBy(() -> xml("<record nam='all'/>".getBytes(UTF_8)))
+                .hasMessage("attribute 'nam', which means nothing here");
+    }
+
+    @Test
+    void anEncodingIsDeclaredWhereItIsLookedFor() throws IOException, XMLStreamException {
+        String far = "<?xml " + " ".repeat(1_100) + "version='1.0' encoding='ISO-8859-1'?><record><s>x</s></record>";
+        assertThatThrownBy(() -> xml(far.getBytes(StandardCharsets.ISO_8859_1)))
+                .isInstanceOf(XMLStreamException.class)
+                .hasMessage("declaration of more than 1024 bytes: shorten it");
+        String near = "<?xml version='1.0'?><record><s>" + "x".repeat(1_100) + "</s></record>";
+        assertThat(value(xml(near.getBytes(UTF_8)), "s")).isEqualTo("x".repeat(1_100));
     }
 
     @ParameterizedTest

@@ -174,7 +174,10 @@ final class TextInput {
                 out.write(view.wrap(format, ByteBuffer.wrap(record), 0, record.length));
             }
             while (parser.hasNext()) {
-                parser.next(); // Refuses all but comments behind the end.
+                // The parser refuses all but comments and instructions.
+                if (parser.next() == XMLStreamConstants.PROCESSING_INSTRUCTION) {
+                    throw fault("processing instruction behind the end of <" + ROOT + ">");
+                }
             }
         } catch (FormatException e) {
             throw at("line " + line, e);
