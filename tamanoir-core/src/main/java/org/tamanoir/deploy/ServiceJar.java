@@ -1,7 +1,6 @@
 package org.tamanoir.deploy;
 
 import com.google.common.hash.Hashing;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -96,7 +95,7 @@ public record ServiceJar(
         Map<String, String> unloadable = new TreeMap<>();
         List<String> services =
                 services(jar, label, new ServiceClassLoader(label, jar, CheckpointPolicy.OFF), unloadable);
-        Attributes attributes = attributes(jar, label);
+        Attributes attributes = JarAttributes.read(jar.manifest(), label);
         String wanted = attributes.getValue(MAIN);
         if (services.isEmpty() || wanted != null && !services.contains(wanted)) {
             throw new CodeRefusedException(
@@ -203,15 +202,6 @@ public record ServiceJar(
             unloadable.put(
                     className, "is refused: " + (why.startsWith(label) ? why.substring(label.length() + 2) : why));
             return false;
-        }
-    }
-
-    private static Attributes attributes(JarContents jar, String label) throws CodeRefusedException {
-        try {
-            return new java.util.jar.Manifest(new ByteArrayInputStream(jar.manifest())).getMainAttributes();
-        } catch (IOException e) {
-            throw new CodeRefusedException(
-                    Refusal.MALFORMED, label + " cannot be read: " + e.getMessage() + "; pack it again");
         }
     }
 }

@@ -21,6 +21,8 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.support.Seeds;
 
 class ServiceJarTest {
@@ -82,6 +84,40 @@ class ServiceJarTest {
                 .isEqualTo(FOO);
         assertThat(refusal(TestJars.jar(dir, two, "Tamanoir-Service: org.example.Gone"), LIMIT))
                 .isEqualTo(Refusal.NOT_A_SERVICE);
+    }
+
+    /** Returns a service's jar with this manifest. */
+    private Path withManifest(String latin1) throws Exception {
+        TreeMap<String, byte[]> entries = TestJars.entries(dir, Map.of(FOO, TestJars.forwarder(FOO, "")));
+        entries.put("META-INF/MANIFEST.MF", latin1.getBytes(StandardCharsets.ISO_8859_1));
+        return TestJars.zip(dir, "manifest", entries);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "Tamanoir-Description: \u00ff\u00fe x~ | it is no UTF-8 text; convert it to UTF-8",
+                "Implementation-Version: 1~implementation-version: 2~ | attribute 'implementation-version' is there twice",
+                "~Name: a~X: 1~x: 2~ | attribute 'x' is there twice; leave one out",
+                "Tamanoir-Description: x~Implementation-Version: 1 | its last line does not end; end it with a line feed"
+            })
+    void aManifestThatJavaWouldChangeIsRefused(String attributes, String why) throws Exception {
+        Path jar = withManifest("Manifest-Version: 1.0~".concat(attributes).replace("~", "\r\n"));
+
+        CodeRefusedException refused =
+                catchThrowableOfType(CodeRefusedException.class, () -> ServiceJar.inspect(jar, LIMIT));
+
+        assertThat(refused.refusal()).isEqualTo(Refusal.MALFORMED);
+        assertThat(refused).hasMessageContaining("META-INF/MANIFEST.MF").hasMessageContaining(why);
+    }
+
+    @Test
+    void aManifestMayBreakALineWithinACharacterAndRepeatNamesInOtherSections() throws Exception {
+        Path jar = withManifest("Manifest-Version: 1.0\nTamanoir-Description: \u00c3\n \u00a9\n\n"
+                + "Name: a\nX: 1\n\nName: b\nX: 1\n");
+
+        assertThat(ServiceJar.inspect(jar, LIMIT).description()).isEqualTo("é");
     }
 
     @Test
