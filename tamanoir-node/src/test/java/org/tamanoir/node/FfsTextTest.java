@@ -192,8 +192,7 @@ class FfsTextTest {
     @Test
     void commentsBehindADocumentAreNothing() throws IOException {
         Path input = Files.writeString(
-                folder.resolve("in.xml"),
-                "\uFEFF<records>" + xml("<delay>7</delay>") + "</records>\n<!-- end -->\n");
+                folder.resolve("in.xml"), "\uFEFF<records>" + xml("<delay>7</delay>") + "</records>\n<!-- end -->\n");
         assertThat(run("ffs", "convert", input, folder.resolve("out.json"), "--formats", formats))
                 .isZero();
         assertThat(Files.readString(folder.resolve("out.json"))).contains("\"delay\":7");

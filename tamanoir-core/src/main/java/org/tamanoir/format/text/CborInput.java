@@ -152,7 +152,11 @@ public final class CborInput extends FilterInputStream {
         if (tag != 0 && !isDecimal && major != BYTE_STRING) {
             return "tag " + tag + " without a byte string";
         }
-        if (in != null && in.isDecimal && tag == 0 && major > 1 && !(major == TAG && in.left == 1 && argument < DECIMAL)) {
+        if (in != null
+                && in.isDecimal
+                && tag == 0
+                && major > 1
+                && !(major == TAG && in.left == 1 && argument < DECIMAL)) {
             return BAD_DECIMAL;
         }
         tag = 0;

@@ -50,8 +50,7 @@ public final class XmlRecords {
             Pattern.compile("^(\u00EF\u00BB\u00BF)?<\\?xml\\s[^>]*?encoding\\s*=\\s*[\"']([^\"'>]*)[\"']");
 
     /** A declaration that has no end yet. */
-    private static final Pattern OPEN_DECLARATION =
-            Pattern.compile("(\u00EF\u00BB\u00BF)?<\\?xml\\s[^>]*");
+    private static final Pattern OPEN_DECLARATION = Pattern.compile("(\u00EF\u00BB\u00BF)?<\\?xml\\s[^>]*");
 
     private final Format format;
     private final RecordEncoder encoder;
@@ -105,7 +104,9 @@ public final class XmlRecords {
             return new InputStreamReader(all, StandardCharsets.UTF_16.newDecoder());
         }
         boolean isDeclared = declared.find();
-        if (!isDeclared && start.length == START_BYTES && OPEN_DECLARATION.matcher(shown).matches()) {
+        if (!isDeclared
+                && start.length == START_BYTES
+                && OPEN_DECLARATION.matcher(shown).matches()) {
             throw new XMLStreamException("declaration of more than " + START_BYTES + " bytes: shorten it");
         }
         String encoding = isDeclared ? declared.group(2).toUpperCase(Locale.ROOT) : "UTF-8";

@@ -397,7 +397,9 @@ class ExactTextTest {
             })
     void cborThatAParserWouldDropOrTakeForAnotherIsRefused(String line) {
         String[] hexAndWhy = line.split(" \\| ");
-        assertThatThrownBy(() -> cbor(hexAndWhy[0])).isInstanceOf(IOException.class).hasMessageStartingWith(hexAndWhy[1]);
+        assertThatThrownBy(() -> cbor(hexAndWhy[0]))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith(hexAndWhy[1]);
     }
 
     @ParameterizedTest
@@ -429,12 +431,15 @@ class ExactTextTest {
                 "<legs><item hex=\"\"/></legs> | field 'legs[0]': attribute 'hex', which means nothing here"
             })
     void whatXmlHasBesideAValueIsRefused(String elements, String why) {
-        assertThatThrownBy(() -> xml(elements)).isInstanceOf(FormatException.class).hasMessage(why);
+        assertThatThrownBy(() -> xml(elements))
+                .isInstanceOf(FormatException.class)
+                .hasMessage(why);
     }
 
     @Test
     void aRecordOfXmlHasTheAttributesThatAreWritten() throws IOException, XMLStreamException {
-        assertThat(value(xml("<record format='f' name='all'><field name='i8'>7</field></record>".getBytes(UTF_8)), "i8"))
+        assertThat(value(
+                        xml("<record format='f' name='all'><field name='i8'>7</field></record>".getBytes(UTF_8)), "i8"))
                 .isEqualTo(7L);
         assertThat(value(xml("<s null='false' hex='ff41'/>"), "s")).isEqualTo("\uFFFDA");
         assertThatThrownBy(() -> xml("<record name='other'/>".getBytes(UTF_8)))

@@ -298,7 +298,16 @@ class TextFuzzTest {
             String name = Damage.any(random, NAMES);
             String space = Damage.any(random, "", "", " ", "\n", "\t", "<!-- -->", "\u00a0");
             String value = random.nextInt(4) == 0
-                    ? Damage.any(random, "&lt;", "&#x1F600;", "&#xD83D;", "<![CDATA[1]]>", "1<!-- -->2", "1<?x?>2", "<x/>", "&e;")
+                    ? Damage.any(
+                            random,
+                            "&lt;",
+                            "&#x1F600;",
+                            "&#xD83D;",
+                            "<![CDATA[1]]>",
+                            "1<!-- -->2",
+                            "1<?x?>2",
+                            "<x/>",
+                            "&e;")
                     : Damage.any(random, random.nextBoolean() ? NUMBERS : TEXTS);
             String attribute = Damage.any(random, "", "", "", " null='true'", " null=' 1 '", " null='0'", " null='no'");
             text.append('<').append(name).append(attribute).append('>');

@@ -57,9 +57,18 @@ class TranslateTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"40000,gate", "-32769,gate", "99999999999999999999,gate", "٣,gate", "' 5',gate", "3.5,gate", "1e400,delay"})
+    @CsvSource({
+        "40000,gate",
+        "-32769,gate",
+        "99999999999999999999,gate",
+        "٣,gate",
+        "' 5',gate",
+        "3.5,gate",
+        "1e400,delay"
+    })
     void aDefaultThatItsFieldDoesNotHoldIsRefused(String text, String field) {
-        assertThatThrownBy(() -> Run.of("translate", Map.of("output", "leg", "defaults", Map.of(field, text)), OLD, NEW))
+        assertThatThrownBy(
+                        () -> Run.of("translate", Map.of("output", "leg", "defaults", Map.of(field, text)), OLD, NEW))
                 .hasMessageStartingWith("handlers.it.translate.defaults: field '" + field
                         + "' of 'leg' has the default '" + text + "'");
     }
