@@ -156,7 +156,7 @@ final class ClosureCompiler {
                         return decides;
                     }
                 } catch (EvaluationException e) {
-                    failed = e;
+                    failed = failed == null ? e : failed;
                 }
             }
             if (failed != null) {
@@ -458,7 +458,7 @@ final class ClosureCompiler {
                         return decides;
                     }
                 } catch (EvaluationException e) {
-                    failed = e;
+                    failed = failed == null ? e : failed;
                 }
             }
             if (failed != null) {

@@ -8,22 +8,29 @@ import dev.cel.common.values.CelByteString;
 import dev.cel.runtime.CelFunctionBinding;
 import dev.cel.runtime.CelStandardFunctions;
 import dev.cel.runtime.CelStandardFunctions.StandardFunction;
+import dev.cel.runtime.standard.AddOperator.AddOverload;
+import dev.cel.runtime.standard.CelStandardOverload;
+import dev.cel.runtime.standard.IndexOperator.IndexOverload;
 import dev.cel.runtime.standard.SubtractOperator.SubtractOverload;
+import dev.cel.runtime.standard.TimestampFunction.TimestampOverload;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Operators that take the place of dev.cel's own on its runtime, so that an expression means there what it means in
  * closures. dev.cel compares numbers of two kinds after it has rounded one, texts by their units of UTF-16, takes NaN for a
- * member of what holds NaN, and reads numbers as Java writes them in programs.
+ * member of what holds NaN, and reads numbers as Java writes them in programs; an index beyond 32 bits and a time beyond
+ * the year 9999 fail there without a reason.
  *
  * <p>Stateless; any thread.
  */
@@ -46,6 +53,19 @@ final class Operators {
             StandardFunction.UINT,
             StandardFunction.DOUBLE);
 
+    private static final Set<CelStandardOverload> REPLACED_OVERLOADS = Set.of(
+            IndexOverload.INDEX_LIST,
+            AddOverload.ADD_TIMESTAMP_DURATION,
+            AddOverload.ADD_DURATION_TIMESTAMP,
+            SubtractOverload.SUBTRACT_TIMESTAMP_DURATION,
+            SubtractOverload.SUBTRACT_TIMESTAMP_TIMESTAMP,
+            TimestampOverload.INT64_TO_TIMESTAMP);
+
+    /** What a timestamp of CEL's can be. */
+    private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
+
+    private static final Instant LAST = Instant.parse("9999-12-31T23:59:59.999999999Z");
+
     private static final Map<String, Operator> ORDERS = Map.of(
             "less", Operator.LESS,
             "less_equals", Operator.LESS_EQUALS,
@@ -58,7 +78,7 @@ final class Operators {
     static CelStandardFunctions others() {
         return CelStandardFunctions.newBuilder()
                 .filterFunctions((function, overload) ->
-                        !REPLACED.contains(function) && overload != SubtractOverload.SUBTRACT_TIMESTAMP_TIMESTAMP)
+                        !REPLACED.contains(function) && !REPLACED_OVERLOADS.contains(overload))
                 .build();
     }
 
@@ -102,7 +122,38 @@ final class Operators {
                 CelFunctionBinding.from("string_to_double", String.class, Operators::decimal)));
         all.add(CelFunctionBinding.from(
                 "subtract_timestamp_timestamp", Instant.class, Instant.class, Operators::between));
+        all.add(CelFunctionBinding.from(
+                "add_timestamp_duration", Instant.class, Duration.class, (time, by) -> time(() -> time.plus(by))));
+        all.add(CelFunctionBinding.from(
+                "add_duration_timestamp", Duration.class, Instant.class, (by, time) -> time(() -> time.plus(by))));
+        all.add(CelFunctionBinding.from(
+                "subtract_timestamp_duration",
+                Instant.class,
+                Duration.class,
+                (time, by) -> time(() -> time.minus(by))));
+        all.add(CelFunctionBinding.from(
+                "int64_to_timestamp", Long.class, seconds -> time(() -> Instant.ofEpochSecond(seconds))));
+        all.add(CelFunctionBinding.from("index_list", List.class, Long.class, Operators::element));
         return all.build();
+    }
+
+    private static Instant time(Supplier<Instant> computed) {
+        try {
+            Instant time = computed.get();
+            if (!time.isBefore(FIRST) && !time.isAfter(LAST)) {
+                return time;
+            }
+        } catch (ArithmeticException | DateTimeException e) {
+            // Beyond what even Java's has.
+        }
+        throw EvaluationException.OVERFLOW;
+    }
+
+    private static Object element(List<?> list, long index) {
+        if (index < 0 || index >= list.size()) {
+            throw EvaluationException.INDEX;
+        }
+        return list.get((int) index);
     }
 
     /** Returns the time between two, which CEL bounds by 64 bits of nanoseconds: 292 years. */

@@ -1,6 +1,7 @@
 package org.tamanoir.services.morph.expression;
 
 import dev.cel.common.CelErrorCode;
+import dev.cel.common.exceptions.CelRuntimeException;
 import dev.cel.runtime.CelEvaluationException;
 import dev.cel.runtime.CelRuntime;
 import dev.cel.runtime.CelRuntimeFactory;
@@ -24,8 +25,9 @@ final class RuntimeProgram {
                     .setTypeProvider(checked.types())
                     .setStandardFunctions(Operators.others())
                     .addFunctionBindings(Operators.bindings())
+                    .addFunctionBindings(Failing.bindings())
                     .build()
-                    .createProgram(checked.tree());
+                    .createProgram(Failing.tree(checked.tree()));
         } catch (CelEvaluationException e) {
             throw new ExpressionException(checked.text(), 0, ExpressionException.shown(String.valueOf(e.getMessage())));
         }
@@ -35,12 +37,7 @@ final class RuntimeProgram {
         try {
             return program.eval(name -> values.find(record, name));
         } catch (CelEvaluationException e) {
-            for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-                if (cause instanceof FormatException || cause instanceof EvaluationException) {
-                    throw (RuntimeException) cause;
-                }
-            }
-            throw failure(e.getErrorCode());
+            throw failure(e);
         }
     }
 
@@ -48,7 +45,29 @@ final class RuntimeProgram {
         return values.result(value(record));
     }
 
-    private static EvaluationException failure(CelErrorCode code) {
+    /** Returns the reason of a failure, which dev.cel may wrap in some others. */
+    static RuntimeException failure(Exception failed) {
+        EvaluationException found = EvaluationException.OTHER;
+        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+            if (cause instanceof FormatException || cause instanceof EvaluationException) {
+                return (RuntimeException) cause;
+            }
+            found = found == EvaluationException.OTHER ? known(cause) : found;
+        }
+        return found;
+    }
+
+    private static EvaluationException known(Throwable cause) {
+        if (cause instanceof CelEvaluationException e) {
+            return known(e.getErrorCode());
+        }
+        if (cause instanceof CelRuntimeException e) {
+            return known(e.getErrorCode());
+        }
+        return EvaluationException.OTHER;
+    }
+
+    private static EvaluationException known(CelErrorCode code) {
         return switch (code) {
             case NUMERIC_OVERFLOW -> EvaluationException.OVERFLOW;
             case DIVIDE_BY_ZERO -> EvaluationException.DIVISION;

@@ -86,7 +86,7 @@ class ExpressionDifferentialTest {
             return random.nextInt(4) == 0 ? pick("true", "false") : field(owner, "b0");
         }
         int d = depth - 1;
-        return switch (random.nextInt(16)) {
+        return switch (random.nextInt(17)) {
             case 0, 1 -> "(" + bool(d, owner) + " && " + bool(d, owner) + ")";
             case 2, 3 -> "(" + bool(d, owner) + " || " + bool(d, owner) + ")";
             case 4 -> "!(" + bool(d, owner) + ")";
@@ -102,6 +102,7 @@ class ExpressionDifferentialTest {
             case 12 -> "(" + text(d, owner) + " in " + pick("[\"ATL\", \"a\"]", field(owner, "ls")) + ")";
             case 13 -> pick("isnull(", "!isnull(") + field(owner, "s0", "s1", "li", "i0") + ")";
             case 14 -> text(d, owner) + ".matches('" + pick("^A", "T", "[0-9]+", "n.?$") + "')";
+            case 15 -> "(" + bool(d, owner) + " " + pick(COMPARISONS) + " " + bool(d, owner) + ")";
             default -> {
                 String name = "v" + variables++;
                 yield random.nextBoolean()

@@ -360,7 +360,11 @@ class ExpressionOracleTest {
                     if (!a.string().matches("[+-]?[0-9]+(e[0-9]+)?")) {
                         throw new Fails();
                     }
-                    return new BigDecimal(a.string()).doubleValue();
+                    double value = Double.parseDouble(a.string());
+                    if (Double.isInfinite(value)) {
+                        throw new Fails();
+                    }
+                    return value;
                 });
             }
         };
@@ -441,7 +445,18 @@ class ExpressionOracleTest {
             return random.nextBoolean() ? new Node("p", () -> fields.get("p").equals(1)) : new Node("true", () -> true);
         }
         int d = depth - 1;
-        return switch (random.nextInt(14)) {
+        return switch (random.nextInt(15)) {
+            case 13 -> {
+                Node a = bool(d);
+                Node b = bool(d);
+                boolean equal = random.nextBoolean();
+                String operator = equal ? "==" : "!=";
+                yield new Node(
+                        random.nextBoolean()
+                                ? "((" + a.text + ") " + operator + " (" + b.text + "))"
+                                : "([" + a.text + "] " + operator + " [" + b.text + "])",
+                        () -> (a.bool() == b.bool()) == equal);
+            }
             case 0, 1, 2, 3 -> {
                 Node a = number(d);
                 Node b = number(d);

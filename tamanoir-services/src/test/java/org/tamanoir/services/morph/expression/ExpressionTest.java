@@ -132,6 +132,66 @@ class ExpressionTest {
                 .satisfies(e -> assertThat(e.getStackTrace()).isEmpty());
     }
 
+    /** In all places where a truth may stand; {@code string} of a double has the whole run on dev.cel's runtime. */
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', quoteCharacter = '`', textBlock = """
+            late == (delay > 99 || delay / (delay - 20) > 3) ; division by zero
+            late != (delay > 99 || delay / (delay - 20) > 3) ; division by zero
+            (late && delay / (delay - 20) > 3) in [true, false] ; division by zero
+            true in [late && delay / (delay - 20) > 3, true] ; division by zero
+            (late && int(hub) > 3) < true ; conversion
+            !(late && int(hub) > 3) ; conversion
+            (late && int(hub) > 3) ? late : !late ; conversion
+            true == (late ? late && int(hub) > 3 : late) ; conversion
+            late != legs.all(l, l.miles > int(hub)) ; conversion
+            late == legs.exists(l, l.miles / (delay - 20) > 3) ; division by zero
+            [late && int(hub) > 3] != [true] ; conversion
+            size([late && int(hub) > 3]) == 1 ; conversion
+            {"a": late && int(hub) > 3} != {"a": true} ; conversion
+            {(late && int(hub) > 3): 1}[true] == 1 ; conversion
+            legs.map(l, l.miles > 0 && int(hub) > 3).size() == 2 ; conversion
+            legs.map(l, l.miles > 0 && int(hub) > 3, l).size() == 2 ; conversion
+            legs.filter(l, l.miles > 0 && int(hub) > 3).size() == 2 ; conversion
+            legs.exists_one(l, l.miles > 0 && int(hub) > 3) ; conversion
+            string(late && int(hub) > 3) == "true" ; conversion
+            late && delay / (delay - 20) > 3 && int(hub) > 3 ; division by zero
+            legs.all(l, l.miles / (l.miles - 100) > 0 && int(hub) > 3) ; division by zero
+            legs[9007199254740992].miles == 1 ; index out of range
+            temp_f[4294967296] == 1.0 ; index out of range
+            [1, 2][4294967296] == 1 ; index out of range
+            timestamp("9999-12-31T23:59:59Z") + duration("1h") != timestamp(0) ; overflow
+            duration("1h") + timestamp("9999-12-31T23:59:59Z") != timestamp(0) ; overflow
+            timestamp("0001-01-01T00:00:00Z") - duration("1h") != timestamp(0) ; overflow
+            timestamp(id * 9999999999999) != timestamp(0) ; overflow
+            timestamp(9223372036854775807) != timestamp(0) ; overflow
+            """)
+    void failsForOneReasonByAllMeans(String text, String reason) {
+        for (Expression each : List.of(
+                Expression.compile(text, format),
+                Expression.compileForClosures(text, format),
+                Expression.compileForRuntime(text, format),
+                Expression.compile("(" + text + ") && string(fuel_lb) != \"\"", format))) {
+            assertThatThrownBy(() -> each.value(record))
+                    .isInstanceOf(EvaluationException.class)
+                    .hasMessage("expression: " + reason);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', quoteCharacter = '`', textBlock = """
+            late == (delay / (delay - 20) > 3 || late) ; true
+            late == (delay / (delay - 20) > 3 && !late) ; false
+            late == legs.exists(l, 100 / (l.miles - 100) == 0) ; true
+            [legs.all(l, 100 / (l.miles - 100) > 0)] == [false] ; true
+            legs.map(l, l.miles == 100 || 1 / (l.miles - 100) == 0).size() == 2 ; true
+            timestamp("9999-12-31T22:59:59Z") + duration("1h") > timestamp(0) ; true
+            timestamp(253402300799) > timestamp(-62135596800) ; true
+            """)
+    void hasAValueWhereAnotherOperandDecides(String text, boolean value) {
+        assertThat(Expression.compile(text, format).test(record)).isEqualTo(value);
+        assertThat(Expression.compileForRuntime(text, format).test(record)).isEqualTo(value);
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             dealy > 15       | expression 'dealy > 15', column 1: there is no 'dealy'; did you mean delay?
