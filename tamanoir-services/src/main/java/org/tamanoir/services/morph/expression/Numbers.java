@@ -152,7 +152,7 @@ final class Numbers {
     static long parse(TextView text, boolean signed) {
         int i = 0;
         boolean minus = false;
-        if (text.length() > 1 && (text.get(0) == '+' || signed && text.get(0) == '-')) {
+        if (text.length() > 1 && (text.get(0) == '+' || text.get(0) == '-')) {
             minus = text.get(0) == '-';
             i = 1;
         }
@@ -170,6 +170,9 @@ final class Numbers {
             } else {
                 value = addUnsigned(multiplyUnsigned(value, 10), digit);
             }
+        }
+        if (!signed && minus && value != 0) {
+            throw EvaluationException.OVERFLOW;
         }
         return signed && !minus ? negate(value) : value;
     }

@@ -18,6 +18,8 @@ final class Problems {
     private static final Pattern NAME = Pattern.compile("(?:undeclared reference to|undefined field) '([^']*)'.*");
     private static final Pattern OVERLOAD =
             Pattern.compile("found no matching overload for '([^']*)' applied to '([^']*)'.*", Pattern.DOTALL);
+    private static final Pattern WHOLE =
+            Pattern.compile("For input string: \"([^\"]*)\".*|String value (\\S+) exceeds range of unsigned long.*");
     private static final int NAMES_SHOWN = 8;
 
     private Problems() {}
@@ -36,6 +38,9 @@ final class Problems {
             what = "there is no '" + ExpressionException.shown(name.group(1)) + "'; " + near(name.group(1), types);
         } else if (overload.matches()) {
             what = operation(overload.group(1), overload.group(2));
+        } else if (WHOLE.matcher(what).matches()) {
+            what = "a whole number beyond 64 bits: at most " + Long.MAX_VALUE + " or "
+                    + Long.toUnsignedString(-1) + "u; a double ends in .0";
         }
         int line = issue.getSourceLocation().getLine();
         int column = issue.getSourceLocation().getColumn() + 1;

@@ -68,6 +68,7 @@ class ExpressionTest {
             double(delay) / 8.0                          | 2.5
             string(delay) + "%"                          | 20%
             uint(delay) < serial                         | true
+            uint("-0") == 0u && int("-0") == 0           | true
             origin.city                                  | Atlanta
             origin.runways                               | 5
             alternate.city                               | ``
@@ -123,6 +124,8 @@ class ExpressionTest {
             legs[-1].miles                        | expression: index out of range
             alternate.runways / alternate.runways | expression: division by zero
             {"DFW": 3}[hub]                       | expression: index out of range
+            uint("-1")                            | expression: overflow
+            uint("-")                             | expression: conversion
             """)
     void failsForAConstantReason(String text, String reason) {
         Expression expression = Expression.compile(text, format);
@@ -202,6 +205,14 @@ class ExpressionTest {
             double(…), int(…) or uint(…), whole numbers doubles by .0
             delay && late    | expression 'delay && late', column 7: '&&' does not take (int, bool): compare numbers \
             with 0, texts with ""
+            9223372036854775808 | expression '9223372036854775808', column 1: a whole number beyond 64 bits: \
+            at most 9223372036854775807 or 18446744073709551615u; a double ends in .0
+            id < -9223372036854775809 | expression 'id < -9223372036854775809', column 6: a whole number beyond 64 bits: \
+            at most 9223372036854775807 or 18446744073709551615u; a double ends in .0
+            0x8000000000000000 | expression '0x8000000000000000', column 1: a whole number beyond 64 bits: \
+            at most 9223372036854775807 or 18446744073709551615u; a double ends in .0
+            18446744073709551616u | expression '18446744073709551616u', column 1: a whole number beyond 64 bits: \
+            at most 9223372036854775807 or 18446744073709551615u; a double ends in .0
             isnull(5)        | expression 'isnull(5)', column 7: isnull takes a field, as in isnull(hub) or \
             isnull(flight.hub)
             hub.matches("[") | expression 'hub.matches("[")', column 13: no regular expression of RE2: missing closing ] \
