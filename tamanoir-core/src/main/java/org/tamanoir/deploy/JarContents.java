@@ -64,7 +64,8 @@ record JarContents(Map<String, byte[]> entries) {
         try (JarFile file = new JarFile(copy.toFile(), false, ZipFile.OPEN_READ, JarFile.runtimeVersion())) {
             return unpacked(file, label, maxUnpackedBytes, memory);
         } catch (IOException | RuntimeException e) { // The latter of a name that is no UTF-8 text, for instance.
-            throw malformed(label, String.valueOf(e.getMessage()));
+            String why = e.getMessage();
+            throw malformed(label, why != null ? why : "it is cut off or damaged (" + e + ")");
         } finally {
             delete(copy);
         }

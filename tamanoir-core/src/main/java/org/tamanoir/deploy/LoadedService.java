@@ -92,6 +92,7 @@ public final class LoadedService implements AutoCloseable {
             memory.take(manifest.jarBytes(), label, "its jar");
             JarContents jar = JarContents.of(verified(code), label, maxUnpackedBytes, memory);
             memory.take(Checkpoints.memory(jar.largestClassBytes()), label, "its largest class");
+            ClassFile.requireAll(jar, label);
             requireClasses(jar, label, checkpoints);
             ServiceClassLoader loader = new ServiceClassLoader(label, jar, checkpoints);
             String main = "class " + manifest.mainClass();

@@ -2,7 +2,6 @@ package org.tamanoir.deploy;
 
 import com.google.common.hash.Hashing;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,7 +39,6 @@ public record ServiceJar(
     /** The newest class files that this virtual machine loads; 61 is Java 17. */
     static final int MAX_MAJOR = 44 + Runtime.version().feature();
 
-    private static final int MAJOR_AT = 6;
     /** For jars that are read before; a jar takes some seconds at most. */
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
@@ -90,7 +88,7 @@ public record ServiceJar(
 
     private static ServiceJar inspect(byte[] bytes, String label, JarContents jar, CheckpointPolicy checkpoints)
             throws CodeRefusedException {
-        requireVersions(jar, label);
+        ClassFile.requireAll(jar, label);
         LoadedService.requireClasses(jar, label, checkpoints);
         Map<String, String> unloadable = new TreeMap<>();
         List<String> services =
@@ -133,22 +131,6 @@ public record ServiceJar(
         } catch (IOException e) {
             throw new CodeRefusedException(
                     Refusal.MALFORMED, label + " cannot be read: " + e + "; correct the path, or its permissions");
-        }
-    }
-
-    private static void requireVersions(JarContents jar, String label) throws CodeRefusedException {
-        for (Map.Entry<String, byte[]> entry : new TreeMap<>(jar.entries()).entrySet()) {
-            byte[] file = entry.getValue();
-            int major = isClass(entry.getKey()) && file.length >= MAJOR_AT + Short.BYTES
-                    ? Short.toUnsignedInt(ByteBuffer.wrap(file).getShort(MAJOR_AT))
-                    : 0;
-            if (major > MAX_MAJOR) {
-                throw new CodeRefusedException(
-                        Refusal.NOT_A_SERVICE,
-                        label + ": " + OneLine.quoted(entry.getKey()) + " has class file version " + major
-                                + ", and this Java reads up to " + MAX_MAJOR + "; compile it with --release "
-                                + Runtime.version().feature());
-            }
         }
     }
 

@@ -30,6 +30,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
 import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.support.Seeds;
 
@@ -286,12 +290,29 @@ class JarContentsTest {
     @Test
     void aNodeThatRunsClassesWithoutCheckpointsIsPublishedForByItsPolicy() throws Exception {
         TreeMap<String, byte[]> entries = service();
-        entries.put("org/example/Other.class", new byte[0]);
+        entries.put("org/example/Other.class", subroutine());
         Path jar = TestJars.zip(dir, "preferred", entries);
+        assertThat(catchThrowableOfType(CodeRefusedException.class, () -> ServiceJar.inspect(jar, LIMIT)))
+                .hasMessageContaining("gets no checkpoints");
         assertThat(ServiceJar.inspect(jar, LIMIT, CheckpointPolicy.PREFERRED).services())
                 .containsExactly(FOO);
         TestJars.load(TestJars.code(jar, FOO, "1.0"), LIMIT, CheckpointPolicy.PREFERRED)
                 .close();
+    }
+
+    /** Returns a class of Java 5, which gets no checkpoints. */
+    private static byte[] subroutine() {
+        ClassWriter type = new ClassWriter(0);
+        type.visit(Opcodes.V1_5, Opcodes.ACC_PUBLIC, "org/example/Other", null, "java/lang/Object", null);
+        MethodVisitor code = type.visitMethod(Opcodes.ACC_STATIC, "run", "()V", null, null);
+        Label subroutine = new Label();
+        code.visitJumpInsn(Opcodes.JSR, subroutine);
+        code.visitInsn(Opcodes.RETURN);
+        code.visitLabel(subroutine);
+        code.visitVarInsn(Opcodes.ASTORE, 0);
+        code.visitVarInsn(Opcodes.RET, 0);
+        code.visitMaxs(1, 1);
+        return type.toByteArray();
     }
 
     @Test

@@ -449,6 +449,57 @@ class JarFaultsTest implements Opcodes {
                 .hasMessageContaining("method made has stack map frames");
     }
 
+    /** What the JVM refuses when the class is wanted, which may be years later. */
+    @ParameterizedTest
+    @EnumSource(CheckpointPolicy.class)
+    void classFilesThatJavaRefusesAreRefusedByPublisherAndNode(CheckpointPolicy policy) throws Exception {
+        String other = "org/example/Foo$Other.class";
+        String members = "public static class Other { int f = 1; }";
+        byte[] whole = Objects.requireNonNull(entries(members).get(other));
+        int size = whole.length;
+        Map<String, byte[]> faults = Map.ofEntries(
+                Map.entry("is cut off after 0 bytes; compile it anew", new byte[0]),
+                Map.entry("is cut off after 1 bytes; compile it anew", Arrays.copyOf(whole, 1)),
+                Map.entry("is cut off after " + (size - 1) + " bytes; compile it anew", Arrays.copyOf(whole, size - 1)),
+                Map.entry("has 1 bytes behind its end; compile it anew", Arrays.copyOf(whole, size + 1)),
+                Map.entry("it begins with 00000000, not cafebabe; compile it anew", with(whole, 0, 0, 0, 0, 0)),
+                Map.entry("compile it without --enable-preview", with(whole, 4, 0xff, 0xff)),
+                Map.entry("has class file version 61.1, and Java reads 61.0", with(whole, 4, 0, 1, 0, 61)),
+                Map.entry("has class file version 44, and this Java reads 45 to", with(whole, 6, 0, 44)),
+                Map.entry("has class file version 1, and this Java reads 45 to", with(whole, 6, 0, 1)),
+                Map.entry("has a constant of no kind that Java has: 2", with(whole, 10, 2)),
+                Map.entry(
+                        "is the class 'org/example/Foo': rename it, or pack what was compiled into its folder",
+                        Objects.requireNonNull(entries(members).get(FILE))));
+        for (Map.Entry<String, byte[]> fault : faults.entrySet()) {
+            TreeMap<String, byte[]> entries = entries(members);
+            entries.put(other, fault.getValue());
+            assertThat(refusal(code(entries), policy))
+                    .hasMessageStartingWith(FOO + ":1.0: '" + other + "' ")
+                    .hasMessageContaining(fault.getKey());
+            assertThatThrownBy(() -> ServiceJar.inspect(code(entries).jar(), UNPACKED, policy))
+                    .isInstanceOf(CodeRefusedException.class)
+                    .hasMessageContaining("'" + other + "' " )
+                    .hasMessageContaining(fault.getKey());
+        }
+    }
+
+    @Test
+    void aModuleOfNoBytesIsRefused() throws Exception {
+        TreeMap<String, byte[]> entries = entries("");
+        entries.put("module-info.class", new byte[0]);
+        assertThat(refusal(code(entries), CheckpointPolicy.REQUIRED))
+                .hasMessageContaining("'module-info.class' is cut off after 0 bytes; compile it anew");
+    }
+
+    private static byte[] with(byte[] file, int at, int... values) {
+        byte[] made = file.clone();
+        for (int i = 0; i < values.length; i++) {
+            made[at + i] = (byte) values[i];
+        }
+        return made;
+    }
+
     /** What is damaged anywhere is refused, or loaded; nothing else is thrown. */
     @Test
     void damagedClassesAreRefusedOrLoaded() throws Exception {
@@ -638,9 +689,9 @@ class JarFaultsTest implements Opcodes {
         assertThat(collected).hasValue(1);
     }
 
-    private static byte[] largeClass(int methods) {
+    private static byte[] largeClass(String name, int methods) {
         ClassWriter type = new ClassWriter(0);
-        type.visit(V17, ACC_PUBLIC, "Large", null, "java/lang/Object", null);
+        type.visit(V17, ACC_PUBLIC, name, null, "java/lang/Object", null);
         for (int i = 0; i < methods; i++) {
             MethodVisitor m = type.visitMethod(ACC_PUBLIC | ACC_STATIC, "m" + i, "()V", null, null);
             m.visitCode();
@@ -676,10 +727,10 @@ class JarFaultsTest implements Opcodes {
         TreeMap<String, byte[]> zeros = entries("");
         zeros.put("zeros", new byte[50 << 20]);
         TreeMap<String, byte[]> large = entries("");
-        large.put("Large.class", largeClass(120));
+        large.put("Large.class", largeClass("Large", 120));
         TreeMap<String, byte[]> several = entries("");
         for (int i = 0; i < 3; i++) {
-            several.put("Large" + i + ".class", largeClass(3));
+            several.put("p" + i + "/Large.class", largeClass("p" + i + "/Large", 3));
         }
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
