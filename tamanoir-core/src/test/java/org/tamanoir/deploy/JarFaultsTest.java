@@ -479,7 +479,7 @@ class JarFaultsTest implements Opcodes {
                     .hasMessageContaining(fault.getKey());
             assertThatThrownBy(() -> ServiceJar.inspect(code(entries).jar(), UNPACKED, policy))
                     .isInstanceOf(CodeRefusedException.class)
-                    .hasMessageContaining("'" + other + "' " )
+                    .hasMessageContaining("'" + other + "' ")
                     .hasMessageContaining(fault.getKey());
         }
     }

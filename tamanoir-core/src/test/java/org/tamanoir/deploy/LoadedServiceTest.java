@@ -478,7 +478,8 @@ class LoadedServiceTest {
         try {
             assertThatThrownBy(() -> TestJars.load(code, UNPACKED, policy))
                     .isInstanceOf(CodeRefusedException.class)
-                    .hasMessageContaining("'org/example/Foo.class' has class file version 200, and this Java reads 45 to ")
+                    .hasMessageContaining(
+                            "'org/example/Foo.class' has class file version 200, and this Java reads 45 to ")
                     .hasMessageNotContaining("preferred");
             assertThat(said.list).isEmpty();
         } finally {

@@ -77,8 +77,8 @@ final class Operators {
     /** dev.cel's functions but for those that {@link #bindings} replace. */
     static CelStandardFunctions others() {
         return CelStandardFunctions.newBuilder()
-                .filterFunctions((function, overload) ->
-                        !REPLACED.contains(function) && !REPLACED_OVERLOADS.contains(overload))
+                .filterFunctions(
+                        (function, overload) -> !REPLACED.contains(function) && !REPLACED_OVERLOADS.contains(overload))
                 .build();
     }
 

@@ -39,8 +39,8 @@ final class Problems {
         } else if (overload.matches()) {
             what = operation(overload.group(1), overload.group(2));
         } else if (WHOLE.matcher(what).matches()) {
-            what = "a whole number beyond 64 bits: at most " + Long.MAX_VALUE + " or "
-                    + Long.toUnsignedString(-1) + "u; a double ends in .0";
+            what = "a whole number beyond 64 bits: at most " + Long.MAX_VALUE + " or " + Long.toUnsignedString(-1)
+                    + "u; a double ends in .0";
         }
         int line = issue.getSourceLocation().getLine();
         int column = issue.getSourceLocation().getColumn() + 1;
