@@ -2,6 +2,7 @@ package org.tamanoir.deploy;
 
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -174,6 +175,6 @@ final class ClassFile {
     }
 
     private static String hex(int word) {
-        return String.format("%08x", word);
+        return HexFormat.of().toHexDigits(word);
     }
 }
