@@ -1,6 +1,7 @@
 package org.tamanoir.node.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.tamanoir.node.run.LiveNode.deploy;
 import static org.tamanoir.node.run.LiveNode.route;
 import static org.tamanoir.node.run.LiveSink.packets;
@@ -151,9 +152,9 @@ class DeployedRefusalsTest {
         assertRefused(NAME, "wrong-digest", "SHA-256", "");
     }
 
-    /** The JVM throws while the node looks at it, which is no fault of the node. */
+    /** The node itself refuses it, too, when somebody signs it by other means: JarFaultsTest. */
     @Test
-    void aJarThatLacksItsControl() throws Exception {
+    void aJarThatLacksItsControlIsNotEvenPublished() throws Exception {
         String control = "public abstract static class Gone implements org.tamanoir.service.ServiceControl {}\n";
         String source = LiveRepository.service(ID, "return Verdict.FORWARD;", control)
                 .replace("public class ", "@org.tamanoir.service.ControlledBy(" + NAME + ".Gone.class) public class ");
@@ -162,8 +163,8 @@ class DeployedRefusalsTest {
         try (FileSystem jar = FileSystems.newFileSystem(whole)) {
             Files.delete(jar.getPath(gone));
         }
-        repository.publish(whole, LiveRepository.KEY);
-        assertRefused(NAME, "not-a-service", "lacks the class '" + NAME + "$Gone', its control", "");
+        assertThatThrownBy(() -> repository.publish(whole, LiveRepository.KEY))
+                .hasMessageContaining("lacks the class '" + NAME + "$Gone', its control");
     }
 
     @Test

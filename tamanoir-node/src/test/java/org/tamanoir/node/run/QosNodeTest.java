@@ -245,8 +245,7 @@ class QosNodeTest {
         assertThat(out.toString()
                         .lines()
                         .map(line -> line.replaceFirst("^.*/", "").split(": ")[0]))
-                .containsExactlyInAnyOrder(
-                        "node.yaml:1", "node.yaml:4", "node.yaml:5", "qos.yaml:1", "qos.yaml:1", "qos.yaml:1");
+                .containsExactlyInAnyOrder("node.yaml:1", "node.yaml:4", "node.yaml:5", "qos.yaml:1", "qos.yaml:1");
         Files.writeString(config, "qos: {classes: [{name: a}]}\n");
         Files.writeString(qos, CLASSES + "pre: {}\n");
         assertThat(Main.run(to, to, "node", "--validate", "-c", config.toString(), "--qos", qos.toString()))
