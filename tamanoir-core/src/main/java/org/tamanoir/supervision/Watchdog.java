@@ -273,7 +273,7 @@ public final class Watchdog<I extends Watchdog.Watched> {
         if (!watch.interrupted && nowNs - watch.sinceNs - waitedNs >= stuckNs) {
             suspect(instance, watch, nowNs);
         } else if (watch.interrupted && nowNs - watch.interruptedNs >= graceNs) {
-            if (frameOfService(instance) == null || !fleet.abandon(instance, DropReason.SERVICE_FAILURE)) {
+            if (placeInService(instance) == null || !fleet.abandon(instance, DropReason.SERVICE_FAILURE)) {
                 watch.interrupted = false;
                 since(instance, watch, nowNs);
             } else {
@@ -321,8 +321,8 @@ public final class Watchdog<I extends Watchdog.Watched> {
     private void suspect(I instance, Supervision.Watch watch, long nowNs) {
         long call = instance.call(); // First: a later one has not lasted.
         instance.supervision().suspect();
-        StackTraceElement frame = frameOfService(instance);
-        if (frame == null || instance.call() != call) {
+        String place = placeInService(instance);
+        if (place == null || instance.call() != call) {
             instance.supervision().clear();
             since(instance, watch, nowNs);
             return;
@@ -334,7 +334,7 @@ public final class Watchdog<I extends Watchdog.Watched> {
                 instance.supervision().definition(),
                 instance.supervision().name() + ": service "
                         + instance.supervision().definition().label() + " has not returned for "
-                        + Duration.ofNanos(nowNs - watch.sinceNs).toMillis() + " ms, at " + frame
+                        + Duration.ofNanos(nowNs - watch.sinceNs).toMillis() + " ms, at " + place
                         + "; interrupted");
         instance.supervision().stop(DropReason.SERVICE_FAILURE, call, "it has not returned in time; see the log above");
         instance.supervision().interrupt();
@@ -343,16 +343,16 @@ public final class Watchdog<I extends Watchdog.Watched> {
     /** Gives up an instance whose thread is in the service's code, at the end of the environment. Any thread. */
     public void giveUp(I instance) {
         instance.supervision().suspect();
-        if (frameOfService(instance) == null || !fleet.abandon(instance, DropReason.SHUTDOWN)) {
+        if (placeInService(instance) == null || !fleet.abandon(instance, DropReason.SHUTDOWN)) {
             instance.supervision().clear();
         }
     }
 
     /**
-     * Where the thread stands, if it is in the service's code: the topmost frame. The node's own waiting, called from
-     * there, does not count.
+     * Returns where the thread stands, if it is in the service's code: the topmost frame, and that of the service which
+     * called it. The node's own waiting, called from there, does not count.
      */
-    private @Nullable StackTraceElement frameOfService(I instance) {
+    private @Nullable String placeInService(I instance) {
         if (instance.supervision().isResting()) {
             return null;
         }
@@ -360,11 +360,13 @@ public final class Watchdog<I extends Watchdog.Watched> {
         if (stack.length > 0
                 && (instance.supervision().isLockedOut()
                         || instance.supervision().isInterrupting())) {
-            return stack[0]; // It waits for a monitor that the service holds, or for the service's channel to close.
+            return stack[0]
+                    .toString(); // It waits for a monitor that the service holds, or for the service's channel to
+            // close.
         }
         for (StackTraceElement frame : stack) {
             if (isOfService(instance.supervision().service().getClass(), frame)) {
-                return stack[0];
+                return frame == stack[0] ? frame.toString() : stack[0] + ", called from " + frame;
             }
         }
         return null;

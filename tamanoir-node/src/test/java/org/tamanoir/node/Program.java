@@ -11,8 +11,11 @@ public final class Program {
     static final List<String> JVM = List.of(
             // As the manifest of the jar says: without it newer JVMs warn on standard error.
             "--enable-native-access=ALL-UNNAMED",
-            // These live for seconds: what the optimizing compiler takes, half of a start, it never gives back.
-            "-XX:TieredStopAtLevel=1");
+            // These live for seconds: what the optimizing compiler and threads of a collector take, half of a start,
+            // they
+            // never give back.
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC");
 
     private Program() {}
 

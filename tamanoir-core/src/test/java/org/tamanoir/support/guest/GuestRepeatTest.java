@@ -27,14 +27,18 @@ class GuestRepeatTest {
     }
 
     @Test
-    void resultsOfSeveralJvmsAreReadInTheirOrder() throws IOException {
+    void resultsOfSeveralModulesAreReadEachInItsOrder() throws IOException {
         GuestResult one = new GuestResult(Outcome.FAILED, "m", "AInGuest", "a test", CLASS, "two\nlines\n\tat a frame");
+        GuestResult next = new GuestResult(Outcome.PASSED, "m", "AInGuest", "next", CLASS, "");
         GuestResult other = result(Outcome.PASSED, "crosses");
         assertThat(GuestResult.read(folder)).isEmpty();
         one.append(folder);
         other.append(folder);
-        Files.writeString(folder.resolve(GuestResult.FILE), "FAI", StandardOpenOption.APPEND); // the guest crashed
-        assertThat(GuestResult.read(folder)).containsExactly(one, other);
+        next.append(folder);
+        Files.writeString(GuestResult.file(folder, "m"), "FAI", StandardOpenOption.APPEND); // the guest crashed
+        assertThat(GuestResult.read(folder)).containsExactly(one, next, other);
+        GuestResult.clear(folder);
+        assertThat(GuestResult.read(folder)).isEmpty();
         assertThat(one.name()).isEqualTo("m: AInGuest.a test");
         assertThat(one.message()).isEqualTo("two lines");
     }

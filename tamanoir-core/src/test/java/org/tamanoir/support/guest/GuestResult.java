@@ -1,11 +1,10 @@
 package org.tamanoir.support.guest;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -24,7 +23,7 @@ record GuestResult(Outcome outcome, String module, String className, String test
         FAILED
     }
 
-    static final String FILE = "results";
+    private static final String FILE = "results-";
 
     private static final String FIELD = "\u001f"; // separators of ASCII: texts may have lines
     private static final String RECORD = "\u001e";
@@ -49,29 +48,45 @@ record GuestResult(Outcome outcome, String module, String className, String test
         return reason.replaceAll("\n\tat [^\n]*", "").strip().replaceAll("\\s+", " ");
     }
 
-    /** Adds the result to those in the folder: JVMs of several modules write one after the other. */
+    /** Returns the file of a module's results: JVMs of several modules write at once. */
+    static Path file(Path folder, String module) {
+        return folder.resolve(FILE + module);
+    }
+
+    /** Adds the result to those of its module in the folder. */
     void append(Path folder) throws IOException {
         Files.writeString(
-                folder.resolve(FILE),
+                file(folder, module),
                 String.join(FIELD, outcome.name(), module, className, test, id, reason, RECORD),
                 StandardOpenOption.CREATE,
                 StandardOpenOption.APPEND);
     }
 
-    /** Returns the results in the folder, in the order in which tests ended. */
+    /** Returns the results in the folder, those of a module in the order in which its tests ended. */
     static List<GuestResult> read(Path folder) throws IOException {
-        String text;
-        try {
-            text = Files.readString(folder.resolve(FILE), StandardCharsets.UTF_8);
-        } catch (NoSuchFileException e) {
-            return List.of(); // the guest did not come so far
+        List<GuestResult> results = new ArrayList<>();
+        for (Path file : files(folder)) {
+            Stream.of(Files.readString(file).split(RECORD))
+                    .map(line -> line.split(FIELD, -1))
+                    .filter(f -> f.length > 6) // the guest may have ended while it wrote the last
+                    .map(f -> new GuestResult(Outcome.valueOf(f[0]), f[1], f[2], f[3], f[4], f[5]))
+                    .forEach(results::add);
         }
-        return text.isEmpty()
-                ? List.of()
-                : Stream.of(text.split(RECORD))
-                        .map(line -> line.split(FIELD, -1))
-                        .filter(f -> f.length > 6) // the guest may have ended while it wrote the last
-                        .map(f -> new GuestResult(Outcome.valueOf(f[0]), f[1], f[2], f[3], f[4], f[5]))
-                        .toList();
+        return results;
+    }
+
+    /** Deletes what a boot before left. */
+    static void clear(Path folder) throws IOException {
+        for (Path file : files(folder)) {
+            Files.delete(file);
+        }
+    }
+
+    private static List<Path> files(Path folder) throws IOException {
+        try (Stream<Path> all = Files.list(folder)) {
+            return all.filter(file -> file.getFileName().toString().startsWith(FILE))
+                    .sorted()
+                    .toList();
+        }
     }
 }
