@@ -11,8 +11,12 @@ import org.tamanoir.transport.UdpPort;
  * <p>Thread contract: any thread.
  */
 interface UdpIntake {
-    /** A packet that waits: a copy, and where it came from. */
-    record Held(byte[] bytes, Arrival from) {}
+    /**
+     * A packet that waits: a copy, and where it came from.
+     *
+     * @param number its place in the order of arrival, among packets of all keys
+     */
+    record Held(byte[] bytes, Arrival from, long number) {}
 
     /**
      * Gives a packet to the instance that runs the service of {@code key}, or holds it until there is one.

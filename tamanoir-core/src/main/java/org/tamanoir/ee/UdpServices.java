@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -37,8 +38,8 @@ import org.tamanoir.transport.UdpSocket;
 
 /**
  * The instances that run services on UDP, and the packets that wait for one: while a service's code is fetched, or
- * its instance is made, packets for its key are copied into a bounded store, and go to the instance before any later
- * packet of that key.
+ * its instance is made, packets for its keys are copied into a bounded store, and go to the instance in order of arrival,
+ * before any later packet of these keys.
  *
  * <p>Thread contract: any thread. While nothing is held {@link #running} takes no lock.
  */
@@ -71,6 +72,9 @@ final class UdpServices implements UdpIntake {
     private final Map<Long, Waiting> waits = new HashMap<>();
     private final Traffic traffic;
     private final UpcallCompletions completions = new UpcallCompletions();
+    /** Packets that were ever held: the next one's place among those of all keys. */
+    private long arrivals;
+
     private int packetsHeld;
     private int bytesHeld;
     private boolean closed;
@@ -183,11 +187,11 @@ final class UdpServices implements UdpIntake {
         }
         Waiting waiting = wait;
         try {
+            Origin origin = new Origin(Addresses.of(from.high(), from.low()), packet.previousNode(), false);
             if (definition != null) {
-                make(waiting, definition, arrival);
+                makeInOrder(waiting, definition, arrival, origin);
             } else {
-                Origin origin = new Origin(Addresses.of(from.high(), from.low()), packet.previousNode(), false);
-                missing.request(key, origin, answer -> answered(waiting, answer, arrival));
+                missing.request(key, origin, answer -> answered(waiting, answer, arrival, origin));
             }
         } catch (Throwable e) {
             faulty(waiting, e); // For want of memory, for instance. The key's next packet asks again.
@@ -202,7 +206,7 @@ final class UdpServices implements UdpIntake {
         }
         byte[] copy = new byte[bytes];
         packet.buffer().get(packet.offset(), copy);
-        wait.packets().add(new Held(copy, from.copy()));
+        wait.packets().add(new Held(copy, from.copy(), arrivals++));
         packetsHeld++;
         packetsWaiting = packetsWaiting + 1;
         bytesHeld += bytes;
@@ -226,11 +230,11 @@ final class UdpServices implements UdpIntake {
         return startNow ? start(definition, new Transit(), arrival) : known;
     }
 
-    private void answered(Waiting wait, ServiceSource.Answer answer, UdpSocket arrival) {
+    private void answered(Waiting wait, ServiceSource.Answer answer, UdpSocket arrival, Origin origin) {
         ServiceDefinition definition = answer.service();
         try {
             if (definition != null) {
-                make(wait, definition, arrival);
+                makeInOrder(wait, definition, arrival, origin);
             } else {
                 refused(wait, answer.refusal() == null ? DropReason.UNKNOWN_SERVICE : answer.refusal());
             }
@@ -239,10 +243,29 @@ final class UdpServices implements UdpIntake {
         }
     }
 
+    /**
+     * Makes an instance for packets that wait. Where packets that name the service without a version wait for its code, too,
+     * it is made when that has been answered: they may mean the same service, and have come before others.
+     */
+    private void makeInOrder(Waiting wait, ServiceDefinition definition, UdpSocket arrival, Origin origin) {
+        boolean isAsked;
+        synchronized (this) {
+            isAsked = waits.containsKey(definition.key())
+                    && context.services().find(definition.key()) == null
+                    && !running.containsKey(definition);
+        }
+        if (isAsked && wait.key() != definition.key()) {
+            missing.request(definition.key(), origin, answer -> make(wait, definition, arrival));
+        } else {
+            make(wait, definition, arrival);
+        }
+    }
+
     private void make(Waiting wait, ServiceDefinition definition, UdpSocket arrival) {
         synchronized (this) {
             UdpTaker known = running.get(definition);
-            if (known != null && handOn(wait, known)) { // Another key means the same service.
+            List<Waiting> together = together(wait);
+            if (together.isEmpty() || known != null && handOn(together, known)) { // Another key means the same service.
                 return;
             }
             if (comesAfter(definition, () -> make(wait, definition, arrival))) {
@@ -368,7 +391,7 @@ final class UdpServices implements UdpIntake {
         if (instance == null) {
             failures.put(definition, context.platform().nanoTime());
         }
-        if (instance == null || !handOn(wait, instance)) {
+        if (instance == null || !handOn(together(wait), instance)) {
             refused(wait, closed ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE);
         }
     }
@@ -504,15 +527,29 @@ final class UdpServices implements UdpIntake {
         }
     }
 
-    /** Has later packets of this key go to the instance behind those that were held. */
-    private synchronized boolean handOn(Waiting wait, UdpTaker instance) {
+    /** Returns the waits for what a key means, by whichever of its keys; none when this one has ended. Under the lock. */
+    private List<Waiting> together(Waiting wait) {
         if (waits.get(wait.key()) != wait) {
-            return true; // All was dropped when the node began to stop.
+            return List.of(); // Another key's instance took all, or the node began to stop.
         }
-        if (!instance.takeHeld(List.copyOf(wait.packets()))) {
+        ServiceDefinition wanted = definition(wait.key());
+        return wanted == null
+                ? List.of(wait)
+                : waits.values().stream()
+                        .filter(each -> definition(each.key()) == wanted)
+                        .toList();
+    }
+
+    /** Has later packets of these keys go to the instance behind those that were held. Under the lock. */
+    private boolean handOn(List<Waiting> together, UdpTaker instance) {
+        List<Held> inOrder = together.stream()
+                .flatMap(each -> each.packets().stream())
+                .sorted(Comparator.comparingLong(Held::number))
+                .toList();
+        if (!inOrder.isEmpty() && !instance.takeHeld(inOrder)) {
             return false;
         }
-        end(wait);
+        together.forEach(this::end);
         return true;
     }
 
@@ -534,17 +571,18 @@ final class UdpServices implements UdpIntake {
     }
 
     private synchronized void refused(Waiting wait, DropReason reason) {
-        if (waits.get(wait.key()) == wait) {
-            dropUnlessGoingOn(wait, reason);
-        }
-        if (!wait.packets().isEmpty()) {
-            UdpTaker transit =
-                    instance(Transit.DEFINITION, wait.packets().element().from().socket());
-            if (transit != null && handOn(wait, transit)) {
-                return;
+        List<Waiting> together = together(wait);
+        together.forEach(each -> dropUnlessGoingOn(each, reason));
+        for (Waiting each : together) {
+            if (!each.packets().isEmpty()) {
+                UdpTaker transit = instance(
+                        Transit.DEFINITION, each.packets().element().from().socket());
+                if (transit != null && handOn(together, transit)) {
+                    return;
+                }
             }
         }
-        drop(wait, reason);
+        together.forEach(each -> drop(each, reason));
     }
 
     private void dropUnlessGoingOn(Waiting wait, DropReason reason) {

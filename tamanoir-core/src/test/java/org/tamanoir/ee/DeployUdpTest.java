@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
@@ -25,6 +26,7 @@ import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
@@ -405,6 +407,80 @@ class DeployUdpTest {
             }
             assertThat(node.environment.instances()).hasSize(1);
             node.assertDrops(100, Map.of());
+        }
+    }
+
+    /** Sends packets that name the service without and with its version in turn, and waits until they are held. */
+    private void sendByTwoNames(UdpFarEnd end, UdpTestNode node) throws IOException {
+        PacketBuilder bare = builder(end, NAME);
+        PacketBuilder versioned = builder(end, NAME + ":1");
+        List<byte[]> packets = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            packets.add(UdpTestNode.packet((i % 3 == 0 ? bare : versioned).nextSequence(i), 100));
+        }
+        end.send(node.udp(), packets);
+        awaitWaiting(node, 100);
+    }
+
+    @Test
+    void packetsByNameAndByVersionReachANewInstanceInOrder() throws Exception {
+        CountDownLatch released = new CountDownLatch(1);
+        try (UdpFarEnd end = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1");
+                UdpTestNode node = node(TransportKind.AUTO)) {
+            ServiceDefinition one = definition(NAME, 1, () -> {
+                Uninterruptibles.awaitUninterruptibly(released);
+                return scripted(1);
+            });
+            node.services.add(one);
+            node.services.add(ServiceKey.of(NAME + ":1"), one);
+            sendByTwoNames(end, node);
+            released.countDown();
+            assertNext(end, 0, 100, 1);
+            assertThat(node.environment.waitingForCode()).isZero();
+            node.assertDrops(100, Map.of());
+        } finally {
+            released.countDown();
+        }
+    }
+
+    /** The source may answer for either of the two names first. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void packetsByNameAndByVersionReachAFetchedServiceInOrder(boolean nameFirst) throws Exception {
+        try (UdpFarEnd end = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1");
+                UdpTestNode node = node(TransportKind.AUTO)) {
+            sendByTwoNames(end, node);
+            ServiceDefinition one = version(1);
+            ServiceSource.Answer answer = ServiceSource.Answer.of(one);
+            long versioned = ServiceKey.of(NAME + ":1");
+            node.services.add(versioned, one); // As whoever deploys it does, whichever name it was asked for by.
+            if (!nameFirst) {
+                source.awaitRequest(NAME + ":1").then().accept(answer);
+            }
+            source.answer(node.services, one);
+            if (nameFirst) {
+                source.awaitRequest(NAME + ":1").then().accept(answer);
+            }
+            assertNext(end, 0, 100, 1);
+            node.assertDrops(100, Map.of());
+        }
+    }
+
+    @Test
+    void packetsByVersionGoOnWhenTheNameIsRefused() throws Exception {
+        try (UdpFarEnd end = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1");
+                UdpTestNode node = node(TransportKind.AUTO)) {
+            sendByTwoNames(end, node);
+            ServiceDefinition one = version(1);
+            node.services.add(ServiceKey.of(NAME + ":1"), one);
+            source.awaitRequest(NAME + ":1").then().accept(ServiceSource.Answer.of(one));
+            source.refuse(NAME, DropReason.DEPLOYMENT_FAILED);
+            for (int i = 0; i < 100; i++) {
+                if (i % 3 != 0) {
+                    assertNext(end, i, i + 1, 1);
+                }
+            }
+            node.assertDrops(100, Map.of(DropReason.DEPLOYMENT_FAILED, 34L));
         }
     }
 }

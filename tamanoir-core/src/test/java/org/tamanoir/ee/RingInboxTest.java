@@ -66,7 +66,7 @@ class RingInboxTest {
             Arrival near = new Arrival(socket, 0, 1, 1001, 0, 0, 0);
             Arrival far = new Arrival(socket, 0, 2, 2002, 0, 0, 0);
             Arrival inHand = new Arrival(socket);
-            assertThat(inbox.takeHeld(List.of(new UdpIntake.Held(new byte[8], near))))
+            assertThat(inbox.takeHeld(List.of(new UdpIntake.Held(new byte[8], near, 0))))
                     .isTrue();
             assertThat(inbox.offer(packet, far)).isNull();
 
