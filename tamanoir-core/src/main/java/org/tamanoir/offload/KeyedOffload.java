@@ -252,12 +252,13 @@ public final class KeyedOffload implements Offload {
     }
 
     /**
-     * Lets packets go up again until the node has caught up, since those of another policy may come to this one. A level
-     * that cannot wait goes on, and so does a policy of which a share goes up.
+     * Lets packets go up again until the node has caught up, since those of another policy may come to this one; the first n
+     * of a share are counted anew. A policy of which all or every k-th packet goes up goes on.
      */
     synchronized void beginAnew() {
         Offload at = placed;
-        if (at == null || isClosed() || !isOrdered() || !policy.share().equals(Share.NONE)) {
+        boolean waits = policy.share().equals(Share.NONE) || policy.share().kind() == Share.Kind.FIRST;
+        if (at == null || isClosed() || !isOrdered() || !waits) {
             return;
         }
         try {

@@ -22,7 +22,11 @@ class KeyedOffloadTest {
     private final List<String> told = new ArrayList<>();
     private final Offload placed = (Offload) Proxy.newProxyInstance(
             Offload.class.getClassLoader(), new Class<?>[] {Offload.class}, (p, method, with) -> {
-                return method.getName().equals("isClosed") ? false : null;
+                return switch (method.getName()) {
+                    case "isClosed" -> false;
+                    case "level" -> Level.TC;
+                    default -> null;
+                };
             });
     private final NodeOs levels = (NodeOs) Proxy.newProxyInstance(
             NodeOs.class.getClassLoader(), new Class<?>[] {NodeOs.class}, (p, method, with) -> {
@@ -77,6 +81,22 @@ class KeyedOffloadTest {
         assertThat(offload.beginPassing()).isTrue();
         offload.catchUp(false, this::outflow);
         assertThat(told).endsWith("awaitRead");
+    }
+
+    /** Packets of another policy's that ends come to it, and earlier ones of the same flow may be in the node. */
+    @Test
+    void aPolicyOfWhichTheFirstPacketsGoUpWaitsForThoseOfAnotherThatEnds() throws Exception {
+        KeyedOffload first = new KeyedOffload(levels, Flow.ANY, Policy.forward().share(Share.first(5)));
+        KeyedOffload samples =
+                new KeyedOffload(levels, Flow.ANY, Policy.forward().share(Share.every(5)));
+        first.begin(List.of(1L), Set.of(Level.TC), false);
+        samples.begin(List.of(1L), Set.of(Level.TC), false);
+        told.clear();
+        samples.beginAnew();
+        assertThat(told).isEmpty();
+        first.beginAnew();
+        assertThat(told).containsExactly("move");
+        assertThat(first.isBehind()).isTrue();
     }
 
     @Test

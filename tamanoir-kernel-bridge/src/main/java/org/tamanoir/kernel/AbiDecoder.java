@@ -55,11 +55,10 @@ final class AbiDecoder {
                 rules);
     }
 
-    /** Returns whether packets may be of both these flows, each a {@code struct tmn_flow}, and go by the first. */
-    static boolean precedes(ByteBuffer flow, ByteBuffer other) {
+    /** Returns whether packets may be of both these flows, each a {@code struct tmn_flow}. */
+    static boolean overlap(ByteBuffer flow, ByteBuffer other) {
         int wilds = flow.get(Abi.FlowStruct.WILD) | other.get(Abi.FlowStruct.WILD);
-        return flow.get(Abi.FlowStruct.WILD) <= other.get(Abi.FlowStruct.WILD)
-                && flow.get(Abi.FlowStruct.PROTOCOL) == other.get(Abi.FlowStruct.PROTOCOL)
+        return flow.get(Abi.FlowStruct.PROTOCOL) == other.get(Abi.FlowStruct.PROTOCOL)
                 && flow.getLong(Abi.FlowStruct.SERVICE) == other.getLong(Abi.FlowStruct.SERVICE)
                 && areAlike(wilds & Abi.WILD_SOURCE, flow, other, Abi.FlowStruct.SOURCE, 2 * Long.BYTES)
                 && areAlike(wilds & Abi.WILD_DESTINATION, flow, other, Abi.FlowStruct.DESTINATION, 2 * Long.BYTES)

@@ -451,8 +451,8 @@ final class Policies {
     private void check(Level level, List<ByteBuffer> keys, Flow flow, Policy policy, boolean mayBeUp)
             throws LevelException {
         String whyNot = LevelReasons.impossible(level, flow, policy, mayBeUp);
-        if (whyNot == null && level == Level.MODULE) {
-            whyNot = mayHaveBeenHandled(keys);
+        if (whyNot == null) {
+            whyNot = otherTable(level, keys);
         }
         if (whyNot != null) {
             throw new LevelException(whyNot);
@@ -460,20 +460,20 @@ final class Policies {
     }
 
     /**
-     * Returns why the module might handle packets again that XDP or tc has handled, under a policy of the same flow or of
-     * a larger one: it leaves those of that one alone, but not of a part of it for which it has a policy of its own.
+     * Returns why packets of these flows might be handled twice, by nobody, or out of order, as they are those of another
+     * policy, too, of a larger flow or a part of it: when one of the two comes or goes, packets on their way from one table
+     * to the other meet both or none, and XDP does not wait for those that are on their way up.
      */
-    private @Nullable String mayHaveBeenHandled(List<ByteBuffer> keys) {
+    private @Nullable String otherTable(Level level, List<ByteBuffer> keys) {
         for (ByteBuffer key : keys) {
-            if (leaving.keySet().stream().anyMatch(other -> AbiDecoder.precedes(key, other))) {
+            if (level == Level.MODULE && leaving.keySet().stream().anyMatch(other -> AbiDecoder.overlap(key, other))) {
                 return STILL_LEAVING;
             }
             for (Map.Entry<ByteBuffer, KernelOffload> other : byFlow.entrySet()) {
-                Level level = other.getValue().level();
-                if (level != Level.MODULE && !other.getKey().equals(key) && AbiDecoder.precedes(key, other.getKey())) {
-                    return level.label()
-                            + " handles packets of this flow by a policy of a larger one, and they come to it:"
-                            + " close that, or move it to the module first";
+                Level beside = other.getValue().level();
+                if (beside != level && !keys.contains(other.getKey()) && AbiDecoder.overlap(key, other.getKey())) {
+                    return beside.label() + " handles packets of this flow by another policy, which " + level.label()
+                            + " might miss or meet again: close that one, or ask for both at one level";
                 }
             }
         }

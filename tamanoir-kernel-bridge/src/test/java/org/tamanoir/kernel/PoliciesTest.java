@@ -407,30 +407,67 @@ class PoliciesTest {
         assertThat(List.of(slotInTable(ofModule, 1), slotInTable(ofModule, 2))).containsOnly(offload.slot().number);
     }
 
-    /** They are on their way to it, and it would find its own policy of the part before that of the whole. */
-    @ParameterizedTest
-    @EnumSource(
-            value = Level.class,
-            names = {"TC", "XDP"})
-    void theModuleGetsNoPartOfAFlowThatAnotherLevelHandles(Level level) throws Exception {
-        Flow part = new Flow(Flow.Protocol.UDP, null, null, 7L);
-        Offload whole = place(Set.of(level), false, 1L, 2L);
-        assertThatThrownBy(() -> policies.place(List.of(2L), part, FORWARD, MODULE, true))
-                .hasMessageContaining(level.label() + " handles packets of this flow");
-        Offload other = policies.place(List.of(3L), part, FORWARD, MODULE, true);
-        whole.close();
-        assertThatThrownBy(() -> policies.place(List.of(2L), part, FORWARD, MODULE, true))
-                .hasMessageContaining("ask again in a second");
-        pass(STEPS_OF_A_WINDOW);
-        policies.place(List.of(2L), part, FORWARD, MODULE, true);
-        assertThat(other.isClosed()).isFalse();
+    static Stream<Arguments> twoLevels() {
+        return Stream.of(Level.XDP, Level.TC, Level.MODULE)
+                .flatMap(one -> Stream.of(Level.XDP, Level.TC, Level.MODULE).map(other -> Arguments.of(one, other)));
     }
 
-    /** A larger flow's policy is not found before that of the part. */
+    /** When one of the two comes or goes, packets between the tables, or on their way up, would meet both or none. */
+    @ParameterizedTest
+    @MethodSource("twoLevels")
+    void aPartOfAFlowIsWhereTheWholeIs(Level one, Level other) throws Exception {
+        Flow part = new Flow(Flow.Protocol.UDP, null, null, 7L);
+        for (List<Flow> flows : List.of(List.of(Flow.ANY, part), List.of(part, Flow.ANY))) {
+            Offload first = policies.place(List.of(1L, 2L), flows.get(0), FORWARD, Set.of(one), false);
+            if (one == other) {
+                policies.place(List.of(2L), flows.get(1), FORWARD, Set.of(other), false)
+                        .close();
+            } else {
+                assertThatThrownBy(() -> policies.place(List.of(2L), flows.get(1), FORWARD, Set.of(other), false))
+                        .hasMessage(
+                                "no level can: " + other.label() + ": " + one.label() + " handles packets of this flow"
+                                        + " by another policy, which " + other.label()
+                                        + " might miss or meet again: close that one, or ask for both at one level");
+            }
+            policies.place(List.of(3L), flows.get(1), FORWARD, Set.of(other), false)
+                    .close();
+            first.close();
+            pass(STEPS_OF_A_WINDOW);
+        }
+    }
+
+    /** The other is of a part of its flow, or of one that it is a part of. */
     @Test
-    void theModuleGetsAFlowOfWhichAnotherLevelHandlesAPart() throws Exception {
-        policies.place(List.of(1L), new Flow(Flow.Protocol.UDP, null, null, 7L), FORWARD, TC, false);
-        assertThat(place(MODULE, false, 1L).level()).isEqualTo(Level.MODULE);
+    void aPolicyMovesToNoOtherLevelThanAnotherOfItsPackets() throws Exception {
+        Flow part = new Flow(Flow.Protocol.UDP, null, null, 7L);
+        KernelOffload whole = place(TC, false, 1L);
+        KernelOffload other = (KernelOffload) policies.place(List.of(1L), part, FORWARD, TC, false);
+        for (KernelOffload moving : List.of(whole, other)) {
+            for (Set<Level> to : List.of(MODULE, XDP)) {
+                Map<ByteBuffer, ByteBuffer> before = Map.copyOf(ofBpf);
+                assertThatThrownBy(() -> policies.move(moving, FORWARD, to, false))
+                        .hasMessageContaining("tc handles packets of this flow by another policy");
+                assertThat(moving.level()).isEqualTo(Level.TC);
+                assertThat(ofBpf).isEqualTo(before);
+            }
+        }
+        other.close();
+        assertThatThrownBy(() -> policies.move(whole, FORWARD, MODULE, false))
+                .as("what tc has handled may have to pass the module yet")
+                .hasMessageContaining("ask again in a second");
+        pass(STEPS_OF_A_WINDOW);
+        policies.move(whole, FORWARD, MODULE, false);
+        assertThat(whole.level()).isEqualTo(Level.MODULE);
+    }
+
+    /** The module knows a part that tc has handled for a second more, and leaves its packets alone. */
+    @Test
+    void theModuleGetsNoFlowOfWhichAPartIsLeaving() throws Exception {
+        policies.place(List.of(1L), new Flow(Flow.Protocol.UDP, null, null, 7L), FORWARD, TC, false)
+                .close();
+        assertThatThrownBy(() -> place(MODULE, false, 1L)).hasMessageContaining("ask again in a second");
+        pass(STEPS_OF_A_WINDOW);
+        place(MODULE, false, 1L);
     }
 
     @Test
