@@ -39,6 +39,8 @@ import org.tamanoir.support.Waiting;
 @Tag("namespace")
 class BridgeTest {
     private static final Set<Level> ALL = EnumSet.allOf(Level.class);
+    /** Service keys that have policies at most. */
+    private static final int SERVICES = 4096;
 
     private BridgeNet net;
     private String before;
@@ -287,6 +289,37 @@ class BridgeTest {
         assertThat(os.offloads()).isEmpty();
         net.exchange(os, 9_999, 5);
         assertThat(net.atNode).hasSize(10);
+    }
+
+    /** The table of service keys is full first; a policy for several keys may find room for some of them. */
+    @Test
+    void aFullTableRefusesInOneLineAndLeavesAllAsItWas() throws Exception {
+        os = net.attach();
+        Offload first = os.offload(List.of(BridgeNet.KEY), Flow.ANY, Policy.forward(), ALL, false);
+        List<Offload> others = new ArrayList<>();
+        for (long key = 1; key < SERVICES - 1; key++) {
+            others.add(os.offload(List.of(key), Flow.ANY, Policy.drop(), ALL, false));
+        }
+        String full = "BPF map tmn_services: is full; take policies away";
+        assertThatThrownBy(() -> os.offload(List.of(-1L, -2L), Flow.ANY, Policy.drop(), ALL, false))
+                .hasMessageContaining("tc: " + full)
+                .hasMessageNotContaining("\n");
+        assertThat(os.offloads()).hasSize(SERVICES - 1);
+        os.follow(first, List.of(BridgeNet.KEY, -3L));
+        os.caughtUp(first);
+        net.exchange(os, 1, 1 + 32); // The first goes up, as all that come before it has settled.
+        int atNode = net.atNode.size();
+        assertThatThrownBy(() -> os.follow(first, List.of(BridgeNet.KEY, -3L, -4L)))
+                .hasMessage(full);
+        assertThatThrownBy(() -> os.follow(others.get(0), List.of(1L, -4L))).hasMessage(full);
+        net.exchange(os, 1, 100);
+        assertThat(net.atNode).as("nothing goes up by what was refused").hasSize(atNode);
+        os.move(first, Policy.forward().markClass(9), Set.of(Level.TC), false);
+        net.exchange(os, 1, 10);
+        assertThat(net.classesAtServer).contains(9);
+        others.get(0).close();
+        os.offload(List.of(-4L), Flow.ANY, Policy.drop(), ALL, false).close();
+        assertThat(os.offloads()).hasSize(SERVICES - 2);
     }
 
     @Test
