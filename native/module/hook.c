@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Where packets come in: finds those of the nodes' ports, and lets all others go on. */
+#include <linux/etherdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
+#include <linux/netfilter_bridge.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <linux/tcp.h>
@@ -102,13 +104,24 @@ static bool is_again(const struct sk_buff *skb, const struct nf_hook_state *stat
 	return netif_is_l3_master(state->in) && skb->pkt_type != PACKET_LOOPBACK;
 }
 
+/*
+ * Whether the kernel does not route it as a packet of that interface: its frame goes to many; or br_netfilter shows it as
+ * one of a bridge, and it is for somebody behind that. What is for the bridge itself is shown here alone, and not again.
+ */
+static bool is_of_others(const struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	return skb->pkt_type == PACKET_BROADCAST || skb->pkt_type == PACKET_MULTICAST ||
+	       (nf_bridge_info_get(skb) &&
+		!ether_addr_equal(eth_hdr(skb)->h_dest, state->in->dev_addr));
+}
+
 /* Of the fragments of a datagram the first has the port, and is counted; all go on. */
 static unsigned int on_ipv4(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	const struct iphdr *ip = ip_hdr(skb);
 	struct tmn_crossing crossing TMN_UNFILLED;
 
-	if (ip->frag_off & htons(IP_OFFSET) || is_again(skb, state))
+	if (ip->frag_off & htons(IP_OFFSET) || is_again(skb, state) || is_of_others(skb, state))
 		return NF_ACCEPT;
 	if (ip->protocol == IPPROTO_UDP) {
 		enter(&crossing, skb, state, ip->ihl * 4, false);
@@ -136,7 +149,7 @@ static unsigned int on_ipv6(void *priv, struct sk_buff *skb, const struct nf_hoo
 {
 	struct tmn_crossing crossing TMN_UNFILLED;
 
-	if (is_again(skb, state))
+	if (is_again(skb, state) || is_of_others(skb, state))
 		return NF_ACCEPT;
 	enter(&crossing, skb, state, sizeof(struct ipv6hdr), true);
 	switch (ipv6_hdr(skb)->nexthdr) {

@@ -157,6 +157,26 @@ class HookInGuest {
         }
     }
 
+    /** As for the kernel, which routes what is for the bridge itself, and passes on what is for those behind it. */
+    @Test
+    void leavesFramesAloneThatABridgePassesOn() {
+        control.ok("attach " + Road.PORT);
+        control.ok("set key=" + KEY + " slot=9 mark=class value=0x2a");
+        String hex = Packets.packet(7, 20);
+        road.bridge(true);
+        try {
+            String before = control.ok("met");
+            road.sender("10.7.3.3").ok(hex);
+            assertThat(received()).as("bridged").isEqualTo(hex);
+            assertThat(added(before, control.ok("met"), "SEEN")).isZero();
+            road.sender("10.7.4.2").ok(hex);
+            assertThat(received()).as("routed").isEqualTo(Packets.with(hex, Packets.CLASS_AT, 0x2a));
+            assertThat(added(before, control.ok("met"), "SEEN")).isOne();
+        } finally {
+            road.bridge(false);
+        }
+    }
+
     @Test
     void readsNoFurtherThanTheDatagram() {
         control.ok("attach " + Road.PORT);

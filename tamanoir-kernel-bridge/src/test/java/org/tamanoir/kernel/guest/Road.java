@@ -169,6 +169,36 @@ final class Road implements AutoCloseable {
                         : "ip link del vrf0");
     }
 
+    /**
+     * Makes the router a bridge besides, with a port to the sender, 10.7.3.2, and one to the receiver, 10.7.3.3, whose
+     * packets br_netfilter shows to the hooks of IPv4; its own address is 10.7.3.1. Or takes that away.
+     */
+    void bridge(boolean isThere) {
+        Program.run("modprobe", "-a", "bridge", "br_netfilter");
+        Program.run(
+                "bash",
+                "-ec",
+                isThere
+                        ? BRIDGE
+                        : "ip -n tmn-r link del br0; ip -n tmn-a link del tmn-ac;" + " ip -n tmn-b link del tmn-bc");
+    }
+
+    private static final String BRIDGE = """
+            ip -n tmn-r link add br0 type bridge
+            for end in a:2 b:3; do n=${end%:*}
+                ip link add tmn-${n}c netns tmn-$n type veth peer name tmn-c$n netns tmn-r
+                ip -n tmn-r link set tmn-c$n master br0 up
+                ip -n tmn-$n addr add 10.7.3.${end#*:}/24 dev tmn-${n}c
+                ip -n tmn-$n link set tmn-${n}c up
+            done
+            ip -n tmn-r addr add 10.7.3.1/24 dev br0
+            ip -n tmn-r link set br0 up
+            ip -n tmn-a route add 10.7.4.0/24 via 10.7.3.1
+            ip -n tmn-b addr add 10.7.4.2/24 dev tmn-br
+            ip -n tmn-r route add 10.7.4.0/24 dev tmn-rb
+            ip netns exec tmn-r bash -ec 'echo 1 >/proc/sys/net/bridge/bridge-nf-call-iptables'
+            """;
+
     /** Takes what comes to the receiver: {@code show}, or {@code count} and the offset of the number. */
     Program receiver(String... how) {
         return listening(RECEIVER, how);
