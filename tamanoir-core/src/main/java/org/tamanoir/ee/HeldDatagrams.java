@@ -12,6 +12,7 @@ import org.tamanoir.platform.Platform;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.NoMemoryException;
 
 /**
  * Datagrams that a service holds: copies in a store, each until the service says what becomes of it, or its time is up.
@@ -22,9 +23,6 @@ import org.tamanoir.transport.IoLoop;
 final class HeldDatagrams {
     static final int MAX_PACKETS = 64;
     static final int MAX_BYTES = 4 << 20;
-    /** As {@link #MAX_BYTES} take, and as much again for the gaps of those that went first. */
-    private static final int MAX_CHUNKS = 2 * MAX_BYTES / (64 << 10);
-
     private static final Comparator<Held> LAST_RESUMED_FIRST =
             Comparator.<Held>comparingLong(each -> each.suspended.number()).reversed();
 
@@ -38,6 +36,10 @@ final class HeldDatagrams {
 
     private final List<Held> leaving = new ArrayList<>();
     private int bytes;
+    /** Whether nothing is held beyond {@link #endNs}, in ns, whatever time it was given. */
+    private boolean isEnding;
+
+    private long endNs;
 
     /** Whose packets these are. */
     interface Owner {
@@ -87,23 +89,52 @@ final class HeldDatagrams {
     }
 
     /**
-     * Copies a packet that came from there; false where there is no room, and its suspension has ended. A packet that was
-     * resumed already is kept beyond the bounds of what is held, behind the others that go on: it leaves before the next
-     * batch is read.
+     * Makes room for a copy of a packet; false when no memory is left. It stays until {@link #keep} takes it, or {@link
+     * #release} gives it back. Each chunk but one has a packet, so the bounds of what is held are theirs, too.
      */
-    boolean keep(Packet packet, Arrival from, Suspended suspended) {
+    boolean reserve(int length) {
+        try {
+            return store.reserve(length, Integer.MAX_VALUE);
+        } catch (NoMemoryException e) {
+            return false;
+        }
+    }
+
+    /**
+     * Copies a packet that came from there; returns why not where there is no room, and nothing more can be said of it. A
+     * packet that was resumed already is kept beyond the bounds of what is held, behind the others that go on: it leaves before the
+     * next batch is read.
+     */
+    @Nullable
+    DropReason keep(Packet packet, Arrival from, Suspended suspended) {
         packet.seal();
         int length = packet.length();
-        boolean fits = held.size() < MAX_PACKETS && bytes + length <= MAX_BYTES && store.reserve(length, MAX_CHUNKS);
-        if (!fits && (suspended.endUnlessSaid() == null || !store.reserve(length, Integer.MAX_VALUE))) {
-            return false;
+        boolean isFull = held.size() >= MAX_PACKETS || bytes + length > MAX_BYTES;
+        if (isFull && suspended.endUnlessSaid() == null) {
+            return DropReason.HOLD_FULL;
+        }
+        if (suspended.isOver() || !reserve(length)) {
+            suspended.endUnlessSaid();
+            return DropReason.NO_MEMORY;
         }
         ClassQueues.Waiting copy = new ClassQueues.Waiting(from);
         copy.length = length;
         store.put(copy, packet.buffer(), packet.offset(), length);
         held.add(new Held(copy, suspended, suspended.verdict() == null ? alarm(suspended) : null));
         bytes += length;
-        return true;
+        return null;
+    }
+
+    /** Has nothing be held for longer than this from now on: the instance was replaced, or taken away. */
+    void endIn(Duration patience) {
+        isEnding = true;
+        endNs = platform.nanoTime() + patience.toNanos();
+        loop.schedule(patience, () -> {});
+    }
+
+    /** Returns whether {@link #endIn} was called. */
+    boolean isEnding() {
+        return isEnding;
     }
 
     /** Wakes the thread when a datagram's time is up. */
@@ -121,14 +152,14 @@ final class HeldDatagrams {
      */
     boolean serve(long resumptions) {
         if (held.isEmpty()) {
-            return false;
+            return store.hasUnused();
         }
         goOn(resumptions);
         boolean isMore = false;
         long nowNs = platform.nanoTime();
         for (int i = 0; i < held.size(); i++) {
             Held each = held.get(i);
-            boolean isLate = nowNs - each.suspended.untilNs >= 0;
+            boolean isLate = nowNs - each.suspended.untilNs >= 0 || isEnding && nowNs - endNs >= 0;
             if (isLate && each.suspended.endUnlessSaid() == null) {
                 held.remove(i--);
                 owner.resumed(each.packet, each.suspended, end(each));
@@ -183,9 +214,10 @@ final class HeldDatagrams {
         }
     }
 
-    /** Gives the memory back of those that have left. */
+    /** Gives the memory back of those that have left, and what was reserved. */
     void release() {
         leaving.forEach(each -> store.release(each.packet));
         leaving.clear();
+        store.trim();
     }
 }

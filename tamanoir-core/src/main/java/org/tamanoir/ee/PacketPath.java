@@ -119,6 +119,9 @@ final class PacketPath implements ServiceThread.Body {
         @Nullable
         TurnGate gate(QosSnapshot now, @Nullable TurnGate before);
 
+        /** Makes room to keep the packet in hand until its service says more; false when there is no memory. */
+        boolean hasRoom(Packet packet);
+
         /** Keeps the packet in hand until its service says more; drops it where there is no room. */
         void suspend(Packet packet, Suspended suspended);
 
@@ -536,6 +539,9 @@ final class PacketPath implements ServiceThread.Body {
         } else {
             forgetHold(true);
             asked = suspended;
+            if (!owner.hasRoom(packet)) {
+                suspended.end(); // Before anybody can say something that would not be done.
+            }
         }
         return suspended;
     }

@@ -69,9 +69,7 @@ final class PacketStore {
         if (last != null && last.filled + bytes <= last.buffer.capacity()) {
             return true;
         }
-        if (last != null && last.live == 0) {
-            give(last);
-        }
+        trim();
         if (chunks.size() >= maxChunks) {
             return false;
         }
@@ -87,6 +85,19 @@ final class PacketStore {
         chunks.add(next);
         tail = next;
         return true;
+    }
+
+    /** Returns whether room was made that no packet has taken. */
+    boolean hasUnused() {
+        return tail != null && tail.live == 0;
+    }
+
+    /** Gives room back that no packet has taken. */
+    void trim() {
+        Chunk last = tail;
+        if (last != null && last.live == 0) {
+            give(last);
+        }
     }
 
     /** Copies a packet to where {@link #reserve} made room for it. */

@@ -298,6 +298,11 @@ final class StreamInstance implements PacketSource, PacketPath.Owner {
     }
 
     @Override
+    public boolean hasRoom(Packet packet) {
+        return true; // It stays where it is.
+    }
+
+    @Override
     public void suspend(Packet packet, Suspended suspended) {
         waits.park(new HeldInPlace(this, packet, suspended), suspended.atMost);
     }

@@ -84,6 +84,11 @@ final class Suspended implements Suspension {
         return verdict(state.get());
     }
 
+    /** Returns whether it was ended, and nothing had been said. */
+    boolean isOver() {
+        return state.get() == OVER;
+    }
+
     /** Returns its place among those that were resumed of its instance, as {@link HeldDatagrams#serve} needs it; 0 = none. */
     long number() {
         return state.get() instanceof Said said ? said.number : 0;

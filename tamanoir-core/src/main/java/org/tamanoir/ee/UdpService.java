@@ -2,7 +2,9 @@ package org.tamanoir.ee;
 
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,6 +40,8 @@ final class UdpService
     private static final int BATCH_PACKETS = 256;
     /** After so long what a worker has processed leaves: its next packet may take any time. */
     private static final long WORKER_BATCH_NS = 100_000;
+    /** What a service holds when it is replaced keeps its instance, and all that has, no longer. */
+    private static final Duration HOLD_PATIENCE = Duration.ofSeconds(10);
     /** Batches between looks at timers and at the end, under a flood. */
     private static final int BATCHES_PER_POLL = 8;
 
@@ -126,6 +130,9 @@ final class UdpService
                 path.keys().refresh();
                 if (retiring && !inbox.isClosed()) {
                     closeIntake();
+                }
+                if (retiring && !holding.isEnding()) {
+                    holding.endIn(HOLD_PATIENCE);
                 }
                 boolean worked = readHeld();
                 worked |= ports.read(ending);
@@ -411,15 +418,27 @@ final class UdpService
     }
 
     @Override
+    public boolean hasRoom(Packet packet) {
+        return holding.count() == 0
+                || holding.reserve(packet.length()); // Without others it needs none when it is resumed.
+    }
+
+    @Override
     public void suspend(Packet packet, Suspended suspended) {
         Verdict said = suspended.verdict();
-        if (said != null && !holding.isAnyResumed()) {
-            suspended.end();
-            path.goOn(said, suspended); // There is none that was resumed before it.
-        } else if (holding.keep(packet, arrival, suspended)) {
-            inHand.setAside();
+        DropReason reason = null;
+        if (said == null || holding.isAnyResumed()) {
+            reason = holding.keep(packet, arrival, suspended);
+            if (reason == null) {
+                inHand.setAside();
+                return;
+            }
+        }
+        said = suspended.end();
+        if (said != null) {
+            path.goOn(said, suspended); // None was resumed before it; or it has become longer, and no memory is left.
         } else {
-            path.drop(suspended.end() == null ? DropReason.HOLD_FULL : DropReason.NO_MEMORY, packet);
+            path.drop(Objects.requireNonNull(reason), packet);
         }
     }
 

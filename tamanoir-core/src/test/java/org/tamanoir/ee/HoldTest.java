@@ -38,6 +38,7 @@ import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.platform.Platform;
 import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.PerPacket;
@@ -48,6 +49,9 @@ import org.tamanoir.service.SizeEffect;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.traffic.TrafficSnapshot;
+import org.tamanoir.transport.Buffer;
+import org.tamanoir.transport.BufferPool;
+import org.tamanoir.transport.NoMemoryException;
 import org.tamanoir.transport.TransportKind;
 
 /** Packets that services hold, and what becomes of them. */
@@ -603,6 +607,85 @@ class HoldTest {
             assertThat(suspension.resume(Verdict.FORWARD)).isTrue();
             assertThat(receiver.next()).isEqualTo(packet(receiver, 0));
             node.balanced(4);
+        }
+    }
+
+    /** Holds packets, those with high numbers while no memory is left. */
+    private final class Poor extends Service {
+        private final BufferPool pool;
+        private final List<Buffer> taken = new ArrayList<>();
+        private final boolean isHasty;
+
+        /** @param isHasty whether it resumes packets before it has returned */
+        Poor(BufferPool pool, boolean isHasty) {
+            this.pool = pool;
+            this.isHasty = isHasty;
+        }
+
+        @Override
+        public Verdict process(Packet packet) {
+            boolean isPoor = TestSink.number(packet) >= HELD;
+            if (isPoor) {
+                takeAll();
+            }
+            Suspension suspension = hold(packet, LONG);
+            if (!isPoor || !isHasty || !suspension.resume(Verdict.FORWARD)) {
+                held.add(suspension);
+            }
+            after(Duration.ofNanos(1), this::giveAll);
+            return Verdict.HELD;
+        }
+
+        private void giveAll() {
+            taken.forEach(pool::give);
+            taken.clear();
+        }
+
+        private void takeAll() {
+            for (int bytes : List.of(BufferPool.LARGE_BYTES, BufferPool.MEDIUM_BYTES, BufferPool.SMALL_BYTES)) {
+                try {
+                    while (true) {
+                        taken.add(pool.take(bytes, bytes));
+                    }
+                } catch (NoMemoryException e) {
+                    // That is what is wanted.
+                }
+            }
+        }
+    }
+
+    private UdpTestNode poorNode(boolean isHasty) throws Exception {
+        BufferPool pool = BufferPool.of(8 << 20);
+        UdpTestNode node = new UdpTestNode(UdpTestNode.config(TransportKind.NIO), Platform.SYSTEM, pool)
+                .deliver("127.0.0.1/32", Transport.SAME);
+        define(node, false, () -> new Poor(pool, isHasty));
+        node.environment.start();
+        return node;
+    }
+
+    @Test
+    void resumeSaysFalseWhereNoMemoryWasLeftForACopy() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = poorNode(false)) {
+            sender.send(node.udp(), packet(receiver, HELD));
+            node.assertDrops(1, Map.of(DropReason.NO_MEMORY, 1L));
+            assertThat(next().resume(Verdict.FORWARD)).isFalse();
+            sender.send(node.udp(), packet(receiver, 1));
+            assertThat(next().resume(Verdict.FORWARD)).isTrue();
+            assertThat(receiver.next()).isEqualTo(packet(receiver, 1));
+            node.assertDrops(2, Map.of(DropReason.NO_MEMORY, 1L));
+        }
+    }
+
+    @Test
+    void whatIsResumedAtOnceNeedsNoCopyWhereNoOtherIsHeld() throws Exception {
+        try (UdpFarEnd sender = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpFarEnd receiver = new UdpFarEnd(TransportKind.NIO, "127.0.0.1");
+                UdpTestNode node = poorNode(true)) {
+            sender.send(node.udp(), packet(receiver, 2 * HELD));
+            assertThat(receiver.next()).isEqualTo(packet(receiver, 2 * HELD));
+            node.assertDrops(1, Map.of());
         }
     }
 

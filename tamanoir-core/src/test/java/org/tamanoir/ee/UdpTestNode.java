@@ -68,8 +68,12 @@ final class UdpTestNode implements AutoCloseable {
     }
 
     UdpTestNode(EeConfig config, Platform platform) {
-        environment = new ExecutionEnvironment(
-                config, routes, services, new BufferPool(), platform, Transport.of(config.transport()));
+        this(config, platform, new BufferPool());
+    }
+
+    UdpTestNode(EeConfig config, Platform platform, BufferPool pool) {
+        environment =
+                new ExecutionEnvironment(config, routes, services, pool, platform, Transport.of(config.transport()));
     }
 
     /** A node that receives UDP, and TCP, on 127.0.0.1. */

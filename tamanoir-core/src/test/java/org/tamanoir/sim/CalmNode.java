@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -14,6 +15,7 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ParseFault;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.DefinedControl;
 import org.tamanoir.catalog.Dispatch;
 import org.tamanoir.catalog.Placement;
@@ -212,6 +214,28 @@ final class CalmNode {
                 DefinedControl.NONE,
                 Dispatch.STREAM,
                 ServiceTraits.of(type)));
+    }
+
+    /** Adds a service whose datagrams go to several workers. */
+    void workers(String name, Class<? extends Service> type, Supplier<? extends Service> factory) {
+        catalog.add(new ServiceDefinition(
+                name,
+                "",
+                factory,
+                ServiceConfig.EMPTY,
+                FailurePolicy.DROP,
+                SimulatedLife.of(simulation::nanoTime),
+                new Placement(),
+                DefinedControl.NONE,
+                new Dispatch(true, true, Dispatch.MIN_JOBS),
+                ServiceTraits.of(type)));
+    }
+
+    /** Takes a service away, whose instances are cut at the deadline. */
+    void retire(String name, Duration deadline) {
+        ServiceDefinition definition = Objects.requireNonNull(catalog.find(ServiceKey.of(name)));
+        catalog.remove(definition);
+        environment.retire(definition, deadline);
     }
 
     /** Lets a host of {@link #RECEIVERS} take TCP connections, and hands on what it gets. */
