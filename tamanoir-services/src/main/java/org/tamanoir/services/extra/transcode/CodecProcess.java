@@ -17,7 +17,8 @@ import java.util.concurrent.locks.LockSupport;
  * A program that gets a flow's bytes at its standard input, and whose standard output is the flow from then on. It runs in
  * {@code /}, with {@code PATH}, {@code LC_ALL=C} and a mark alone in its environment, its errors discarded, under the limits
  * that {@code sh} sets ({@code ulimit}): processor time, address space, 64 open files, no file written, no core. The mark is
- * inherited by what the program begins: by it those are found at the end that have left their parent, or their session.
+ * inherited by what the program begins, and so is a session, which it has of its own where the host has {@code setsid}: by
+ * one or the other those are found at the end that have left their parent, and their session or the mark.
  *
  * <p>Two threads move bytes between its pipes and two bounded queues. Neither queue is waited for here without a limit:
  * {@link #put} refuses, and {@link #awaitChange} returns.
@@ -26,8 +27,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class CodecProcess {
     private static final String LIMITED =
-            "ulimit -c 0 && ulimit -f 0 && ulimit -n 64 && ulimit -t \"$1\" && ulimit -v \"$2\" && shift 2 && exec"
-                    + " \"$@\"";
+            "ulimit -c 0 && ulimit -f 0 && ulimit -n 64 && ulimit -t \"$1\" && ulimit -v \"$2\" && shift 2 &&"
+                    + " { ! command -v setsid >/dev/null || set -- setsid \"$@\"; } && exec \"$@\"";
     private static final int PART_BYTES = 8192;
     private static final int EXIT_PATIENCE_MS = 1000;
 
@@ -251,14 +252,13 @@ final class CodecProcess {
     }
 
     /**
-     * Kills those that have the mark, whoever their parent is now. Looks at every process of the host, where it has /proc:
+     * Kills those that have the mark, or its session, whoever their parent is now. Looks at every process of the host, where it has /proc:
      * some ten milliseconds for a hundred of them.
      */
     private void killLeft() {
         for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
-            List<ProcessHandle> left = ProcessHandle.allProcesses()
-                    .filter(handle -> isMarked(handle, MARK + "=" + mark))
-                    .toList();
+            List<ProcessHandle> left =
+                    ProcessHandle.allProcesses().filter(this::isLeft).toList();
             if (left.isEmpty()) {
                 return;
             }
@@ -267,12 +267,20 @@ final class CodecProcess {
         }
     }
 
-    private static boolean isMarked(ProcessHandle handle, String wanted) {
+    private boolean isLeft(ProcessHandle handle) {
+        String state = read(handle, "stat"); // PID (NAME) STATE PARENT GROUP SESSION ...
+        String[] numbers = state.substring(state.lastIndexOf(')') + 1).split(" ", 6);
+        return numbers.length == 6 && !numbers[1].equals("Z") && numbers[4].equals(Long.toString(process.pid()))
+                || read(handle, "environ").contains(MARK + "=" + mark);
+    }
+
+    /** Returns a file of a process; empty where it is another user's, or has ended. */
+    private static String read(ProcessHandle handle, String file) {
         try {
-            Path environment = Path.of("/proc/" + handle.pid() + "/environ");
-            return new String(Files.readAllBytes(environment), StandardCharsets.ISO_8859_1).contains(wanted);
+            return new String(
+                    Files.readAllBytes(Path.of("/proc/" + handle.pid() + "/" + file)), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {
-            return false; // Another user's, or it has ended.
+            return "";
         }
     }
 

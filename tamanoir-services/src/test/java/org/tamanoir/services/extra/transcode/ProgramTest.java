@@ -237,13 +237,13 @@ class ProgramTest {
         }
     }
 
-    /** A script's children that it leaves behind when its flow ends: they know no parent any more, one no session. */
+    /** A script's children that it leaves behind when its flow ends: they know no parent any more, one no session, one no environment. */
     @ParameterizedTest
     @EnumSource(Transport.class)
     void noChildOutlivesTheFlowThatItWasBegunFor(Transport transport) throws Exception {
         Tiers.require("native", Files.isExecutable(Path.of("/usr/bin/setsid")), "no setsid here");
         String quiet = " sleep 1000 </dev/null >/dev/null 2>&1 & P=\"$P $!\"\n";
-        String text = quiet + "sleep 1000 & P=\"$P $!\"\n" + "nohup" + quiet + "setsid" + quiet
+        String text = quiet + "sleep 1000 & P=\"$P $!\"\n" + "nohup" + quiet + "setsid" + quiet + "env -i" + quiet
                 + "P=\"$P $(sleep 1000 >/dev/null & echo $!)\"\n" + "ln -s \"$P\" " + pids() + "\ncat\n";
         List<Long> pids = new ArrayList<>();
         try (ServiceHarness harness = start(transport, config(script(text), "idle-ms", "1000", "timeout-ms", "1000"))) {
@@ -251,7 +251,7 @@ class ProgramTest {
                 harness.send(flow(stream).build(ByteBuffer.wrap(new byte[] {(byte) stream})));
                 pids.addAll(takePids());
             }
-            assertThat(pids).hasSize(2 * 5).allMatch(ProgramTest::isAlive);
+            assertThat(pids).hasSize(2 * 6).allMatch(ProgramTest::isAlive);
             if (transport == Transport.TCP) {
                 harness.endOfStream();
             }
