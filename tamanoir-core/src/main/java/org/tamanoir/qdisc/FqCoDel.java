@@ -124,8 +124,8 @@ final class FqCoDel implements QueueingDiscipline {
                 return item;
             }
             list.removeFirst();
-            if (list == fresh && !old.isEmpty()) {
-                old.addLast(flow); // else a flow that comes and goes would stay ahead of the old ones
+            if (list == fresh) {
+                old.addLast(flow); // else a flow that comes and goes would stay ahead of the others
             } else {
                 listed[flow] = false;
             }
