@@ -236,7 +236,7 @@ final class UdpServices implements UdpIntake {
             if (definition != null) {
                 makeInOrder(wait, definition, arrival, origin);
             } else {
-                refused(wait, answer.refusal() == null ? DropReason.UNKNOWN_SERVICE : answer.refusal());
+                refused(wait, null, answer.refusal() == null ? DropReason.UNKNOWN_SERVICE : answer.refusal());
             }
         } catch (RuntimeException e) {
             faulty(wait, e);
@@ -255,7 +255,13 @@ final class UdpServices implements UdpIntake {
                     && !running.containsKey(definition);
         }
         if (isAsked && wait.key() != definition.key()) {
-            missing.request(definition.key(), origin, answer -> make(wait, definition, arrival));
+            missing.request(definition.key(), origin, answer -> {
+                try {
+                    make(wait, definition, arrival);
+                } catch (RuntimeException e) {
+                    faulty(wait, e);
+                }
+            });
         } else {
             make(wait, definition, arrival);
         }
@@ -264,7 +270,7 @@ final class UdpServices implements UdpIntake {
     private void make(Waiting wait, ServiceDefinition definition, UdpSocket arrival) {
         synchronized (this) {
             UdpTaker known = running.get(definition);
-            List<Waiting> together = together(wait);
+            List<Waiting> together = together(wait, definition);
             if (together.isEmpty() || known != null && handOn(together, known)) { // Another key means the same service.
                 return;
             }
@@ -359,7 +365,7 @@ final class UdpServices implements UdpIntake {
         synchronized (this) {
             current = definition(wait.key());
             if (current == null) {
-                refused(wait, DropReason.UNKNOWN_SERVICE);
+                refused(wait, null, DropReason.UNKNOWN_SERVICE);
             } else if (current == definition) {
                 begin(wait, definition, arrival, service);
             }
@@ -372,7 +378,7 @@ final class UdpServices implements UdpIntake {
     private void begin(Waiting wait, ServiceDefinition definition, UdpSocket arrival, @Nullable Service service) {
         definition.placement().disturb();
         if (service != null && !offers(definition, service)) {
-            refused(wait, DropReason.AMPLIFICATION);
+            refused(wait, definition, DropReason.AMPLIFICATION);
             return;
         }
         String misfit = service == null
@@ -381,7 +387,7 @@ final class UdpServices implements UdpIntake {
         if (!misfit.isEmpty()) {
             LOG.warn("service {}: {}", definition.label(), misfit);
             failures.put(definition, context.platform().nanoTime());
-            refused(wait, DropReason.NO_INSTANCE);
+            refused(wait, definition, DropReason.NO_INSTANCE);
             return;
         }
         UdpTaker instance = running.get(definition);
@@ -391,8 +397,8 @@ final class UdpServices implements UdpIntake {
         if (instance == null) {
             failures.put(definition, context.platform().nanoTime());
         }
-        if (instance == null || !handOn(together(wait), instance)) {
-            refused(wait, closed ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE);
+        if (instance == null || !handOn(together(wait, definition), instance)) {
+            refused(wait, definition, closed ? DropReason.SHUTDOWN : DropReason.NO_INSTANCE);
         }
     }
 
@@ -527,17 +533,17 @@ final class UdpServices implements UdpIntake {
         }
     }
 
-    /** Returns the waits for what a key means, by whichever of its keys; none when this one has ended. Under the lock. */
-    private List<Waiting> together(Waiting wait) {
+    /**
+     * Returns this wait and those of other keys that mean the same service, if it is known; none when it has ended. Under
+     * the lock.
+     */
+    private List<Waiting> together(Waiting wait, @Nullable ServiceDefinition service) {
         if (waits.get(wait.key()) != wait) {
             return List.of(); // Another key's instance took all, or the node began to stop.
         }
-        ServiceDefinition wanted = definition(wait.key());
-        return wanted == null
-                ? List.of(wait)
-                : waits.values().stream()
-                        .filter(each -> definition(each.key()) == wanted)
-                        .toList();
+        return waits.values().stream()
+                .filter(each -> each == wait || service != null && definition(each.key()) == service)
+                .toList();
     }
 
     /** Has later packets of these keys go to the instance behind those that were held. Under the lock. */
@@ -570,8 +576,8 @@ final class UdpServices implements UdpIntake {
         return ServiceFetches.isRefusal(reason) && context.config().unknownService() == FailurePolicy.PASS;
     }
 
-    private synchronized void refused(Waiting wait, DropReason reason) {
-        List<Waiting> together = together(wait);
+    private synchronized void refused(Waiting wait, @Nullable ServiceDefinition service, DropReason reason) {
+        List<Waiting> together = together(wait, service);
         together.forEach(each -> dropUnlessGoingOn(each, reason));
         for (Waiting each : together) {
             if (!each.packets().isEmpty()) {

@@ -108,7 +108,7 @@ class HeldDatagramsTest {
         int number = suspended.size() - 1;
         Packet packet =
                 new PacketBuilder().build(ByteBuffer.allocate(Integer.BYTES).putInt(0, number));
-        return holding.keep(packet, new Arrival(socket), suspended.get(number));
+        return holding.keep(packet, new Arrival(socket), suspended.get(number)) == null;
     }
 
     private void resume(int number) {
