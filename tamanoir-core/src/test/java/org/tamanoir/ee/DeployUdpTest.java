@@ -483,4 +483,31 @@ class DeployUdpTest {
             node.assertDrops(100, Map.of(DropReason.DEPLOYMENT_FAILED, 34L));
         }
     }
+
+    /** The refusal of one name is none of the others', though it means the same service by then. */
+    @Test
+    void packetsOfAnotherNameStayWhenOneIsRefused() throws Exception {
+        CountDownLatch released = new CountDownLatch(1);
+        try (UdpFarEnd end = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1");
+                UdpTestNode node = node(TransportKind.AUTO)) {
+            sendByTwoNames(end, node);
+            ServiceDefinition one = definition(NAME, 1, () -> {
+                Uninterruptibles.awaitUninterruptibly(released);
+                return scripted(1);
+            });
+            node.services.add(ServiceKey.of(NAME + ":1"), one);
+            node.services.add(one);
+            source.awaitRequest(NAME + ":1").then().accept(ServiceSource.Answer.of(one));
+            source.refuse(NAME, DropReason.DEPLOYMENT_FAILED);
+            released.countDown();
+            for (int i = 0; i < 100; i++) {
+                if (i % 3 != 0) {
+                    assertNext(end, i, i + 1, 1);
+                }
+            }
+            node.assertDrops(100, Map.of(DropReason.DEPLOYMENT_FAILED, 34L));
+        } finally {
+            released.countDown();
+        }
+    }
 }
