@@ -42,6 +42,7 @@ import org.tamanoir.support.TestNet;
 import org.tamanoir.support.Waiting;
 
 /** ICMP messages through a router with a node: octets are compared as they are on the wire, in front of it and behind. */
+@Tag("once")
 @Tag("namespace")
 class PlainIcmpTest {
     private static final String V4 = TestNet.CLIENT4 + ", " + TestNet.SERVER4;

@@ -22,6 +22,7 @@ import org.tamanoir.nodeos.Policy;
 import org.tamanoir.support.TestNet;
 
 /** Frames with VLAN ID 0, which are no VLAN's: the kernel takes them as the interface's own, and so do levels. */
+@Tag("once")
 @Tag("namespace")
 class PriorityTagTest {
     private static final byte[] PACKET = BpfBed.bytes(BpfBed.packet().checksum(), 50);

@@ -36,6 +36,7 @@ import org.tamanoir.support.Namespaces;
 import org.tamanoir.support.TestNet;
 
 /** What traffic control's level alone does, and how it comes and goes. */
+@Tag("once")
 @Tag("namespace")
 class TcDriverTest {
     /** A program that is not the node's, where the build has put it. */

@@ -20,6 +20,7 @@ import org.tamanoir.nodeos.Policy;
 import org.tamanoir.support.TestNet;
 
 /** How the network interfaces' level comes and goes. */
+@Tag("once")
 @Tag("namespace")
 class XdpDriverTest {
     private TestNet net;

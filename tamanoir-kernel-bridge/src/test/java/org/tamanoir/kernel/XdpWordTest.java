@@ -30,6 +30,7 @@ import org.tamanoir.support.TestNet;
  * finds. The kernel holds packets there, in the list of those that it might join (GRO), until a timer goes off; a round
  * in which the change came too late for that is played again with a longer timer.
  */
+@Tag("once")
 @Tag("namespace")
 class XdpWordTest {
     private static final String DEVICE = TestNet.ROUTER_CLIENT_DEVICE;

@@ -2,12 +2,14 @@ package org.tamanoir.cluster.element;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.cluster.element.ElementModel.Mode;
 import org.tamanoir.cluster.element.ElementModel.Run;
 
+@Tag("once")
 class ElementModelTest {
     private static final int PACKETS = 20_000;
     private static final int MEGABITS = 300;

@@ -7,9 +7,11 @@ import static org.tamanoir.cluster.reflect.Sessions.balanced;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.qdisc.TokenBucket;
 
+@Tag("once")
 class JoinTest {
     private static final String ZEROS = "0".repeat(32);
 

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,6 +23,7 @@ import org.tamanoir.routing.Prefix;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 
+@Tag("once")
 class ReflectorTest {
     private final List<AutoCloseable> open = new ArrayList<>();
 

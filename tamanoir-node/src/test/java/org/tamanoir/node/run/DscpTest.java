@@ -30,6 +30,7 @@ import org.tamanoir.services.Monitor;
 import org.tamanoir.support.Tiers;
 
 /** Code points of packets that leave a node, in a capture of the loopback interface. */
+@Tag("once")
 @Tag("process")
 @Tag("namespace")
 @Timeout(120)

@@ -17,6 +17,7 @@ import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
 import javax.imageio.ImageIO;
 import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,6 +29,7 @@ import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.services.Packets;
 import org.tamanoir.testkit.ServiceHarness;
 
+@Tag("once")
 class PictureTest {
     private static PacketBuilder flow(int stream) {
         return Packets.full(Transcode.class.getName()).timestamps().stream(stream);
