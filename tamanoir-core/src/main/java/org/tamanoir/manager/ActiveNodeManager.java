@@ -205,6 +205,10 @@ public final class ActiveNodeManager implements AutoCloseable {
         if (held.isEmpty()) {
             throw new ManagerException(Kind.NOT_FOUND, service + " is not on this node; 'services' lists what is");
         }
+        if (held.stream().noneMatch(status -> status.state() == ServiceStatus.State.QUARANTINED)) {
+            throw new ManagerException(
+                    Kind.CONFLICT, service + " is not in quarantine: nothing is released; 'services' lists states");
+        }
         held.forEach(status -> status.health().release());
         return statuses.named(service); // Their states are others now.
     }

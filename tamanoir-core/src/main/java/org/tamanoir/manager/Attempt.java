@@ -40,6 +40,7 @@ final class Attempt {
     DeployedVersion succeeded(ServicePackage code, boolean forStream)
             throws CodeRefusedException, CodeUnavailableException {
         DeployedVersion service = deployer.install(key, code, forStream);
+        deployer.refused(key, null);
         outcome = Outcomes.ofSource(code.source());
         String ms = Long.toString(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs));
         String signer = service.publisherId() == null ? "unsigned" : "signed by " + service.publisherId();
@@ -56,6 +57,9 @@ final class Attempt {
         String message = String.valueOf(e.getMessage());
         String line = message.startsWith(which) ? message : which + message; // The fetcher says the key itself.
         LOG.warn("not deployed: {}", line);
+        if (e instanceof CodeRefusedException) {
+            deployer.refused(key, message);
+        }
         events.add(
                 e instanceof CodeRefusedException ? "code-refused" : "deployment-failed",
                 line,

@@ -59,7 +59,7 @@ public record ServiceStatus(
     public enum State {
         /** New streams get it. */
         RUNNING,
-        /** An instance was to begin last and did not: its constructor or {@code init} failed. */
+        /** Its last instance did not begin, or its last deployment was refused and the configuration names it. */
         FAILED,
         /** It failed too often, and is not run for a while. */
         QUARANTINED,

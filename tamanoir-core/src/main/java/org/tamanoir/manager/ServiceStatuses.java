@@ -167,14 +167,19 @@ final class ServiceStatuses {
         return health.fault().isEmpty() ? State.RUNNING : State.FAILED;
     }
 
-    private static ServiceStatus missing(String label, String who) {
+    /** Returns the status of a service that the node does not have: its last deployment failed, or there was none. */
+    private ServiceStatus missing(String label, String who) {
         int colon = label.indexOf(':');
+        String refusal = deployer == null ? null : deployer.refusal(ServiceKey.of(label));
         ServiceHealth health = new ServiceHealth();
-        health.began("the node does not have it, and " + who + " names it: deploy it, or correct the name");
+        health.began(
+                refusal == null
+                        ? "the node does not have it, and " + who + " names it: deploy it, or correct the name"
+                        : "its deployment was refused: " + refusal);
         return new ServiceStatus(
                 colon < 0 ? label : label.substring(0, colon),
                 colon < 0 ? "" : label.substring(colon + 1),
-                State.MISSING,
+                refusal == null ? State.MISSING : State.FAILED,
                 false,
                 "nowhere",
                 null,

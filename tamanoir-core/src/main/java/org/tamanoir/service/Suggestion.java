@@ -10,7 +10,7 @@ public final class Suggestion {
     private Suggestion() {}
 
     /** Returns {@code "; did you mean WORD?"}; empty if no known word is near. */
-    static String of(String word, Collection<String> known) {
+    public static String of(String word, Collection<String> known) {
         return nearest(word, known).map(near -> "; did you mean " + near + "?").orElse("");
     }
 

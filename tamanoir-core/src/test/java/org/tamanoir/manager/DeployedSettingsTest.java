@@ -68,8 +68,23 @@ class DeployedSettingsTest {
                 .hasMessageContaining("service " + NAME + ":1.0: config: markk: no such setting; known: mark, to; "
                         + "did you mean mark?; mark: banana must be a whole number from 0 to 255, or none; correct it");
         assertThat(System.getProperty(RAN)).isNull();
+        assertThat(node.manager.services()).isEmpty();
+        node.manager.wanted(() -> Map.of(NAME, "gateways"));
+        assertThat(node.manager.services()).singleElement().satisfies(status -> {
+            assertThat(status.state()).isEqualTo(ServiceStatus.State.FAILED);
+            assertThat(status.health().fault()).contains("its deployment was refused: ", "markk: no such setting");
+        });
 
         node.settings = settings(Map.of("mark", "none", "to", "x"));
+        node.manager.deploy(NAME, false);
+        assertThat(node.manager.services())
+                .extracting(ServiceStatus::state)
+                .containsExactly(ServiceStatus.State.RUNNING);
+        node.manager.undeploy(NAME, java.time.Duration.ZERO, true);
+        assertThat(node.manager.services())
+                .extracting(ServiceStatus::state)
+                .contains(ServiceStatus.State.MISSING)
+                .doesNotContain(ServiceStatus.State.FAILED);
         node.manager.deploy(NAME, false);
         assertThat(node.manager.definition(NAME).traits().settings().all())
                 .extracting(DeclaredSetting::name, DeclaredSetting::standard)

@@ -4,6 +4,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,8 +75,17 @@ final class Answers {
         error(context, 500, "the repository failed: " + line);
     }
 
-    /** Errors that the router itself finds. */
+    /** Errors that the router itself finds, and names of queries that no call knows. */
     static void install(Router router) {
+        router.route().handler(context -> {
+            String problem = HttpListener.queryProblem(
+                    context, "/api/services".equals(context.request().path()) ? ServiceSearch.QUERY : List.of());
+            if (problem == null) {
+                context.next();
+            } else {
+                refuse(context, 400, problem);
+            }
+        });
         router.errorHandler(400, context -> error(context, 400, "the request cannot be read: correct its path"));
         router.errorHandler(404, context -> error(context, 404, "there is nothing here"));
         router.errorHandler(405, context -> error(context, 405, "this method is not allowed here"));

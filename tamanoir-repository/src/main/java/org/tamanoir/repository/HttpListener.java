@@ -15,9 +15,11 @@ import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.core.net.PemTrustOptions;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -177,10 +179,13 @@ public final class HttpListener implements AutoCloseable {
             server.requestHandler(request -> {
                 times.begun(request);
                 String problem = RequestHead.problem(request);
-                if (problem == null) {
-                    router.handle(request);
-                } else {
+                if (problem != null) {
                     Answers.malformed(request, 400, problem);
+                } else if (RequestHead.endsInSlash(request)) { // Vert.x's routes would take it as without.
+                    Answers.malformed(
+                            request, 404, "there is nothing under a path with a slash at its end: leave the slash out");
+                } else {
+                    router.handle(request);
                 }
             });
             server.invalidRequestHandler(RequestHead::refuse);
@@ -265,6 +270,11 @@ public final class HttpListener implements AutoCloseable {
      */
     public static boolean isHealthCheck(HttpServerRequest request) {
         return RequestHead.isHealthCheck(request);
+    }
+
+    /** Finds what is wrong with the names of a request's query, one line; null = nothing. @param known each once */
+    public static @Nullable String queryProblem(RoutingContext context, Collection<String> known) {
+        return RequestHead.queryProblem(context.queryParams(), known);
     }
 
     /** Adds a route for questions, which HEAD asks too: Vert.x leaves the body of its answer out. */

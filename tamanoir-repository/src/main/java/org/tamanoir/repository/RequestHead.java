@@ -3,11 +3,13 @@ package org.tamanoir.repository;
 import com.google.common.base.CharMatcher;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.CharacterCodingException;
+import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
@@ -15,6 +17,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.text.StrictUtf8;
+import org.tamanoir.service.Suggestion;
 
 /**
  * What a request's head must not leave in doubt: which host, path and query it names and where it ends. Checks that build
@@ -109,6 +112,33 @@ final class RequestHead {
         List<String> codings = request.headers().getAll("Transfer-Encoding");
         if (codings.size() > 1 || codings.size() == 1 && !codings.get(0).equalsIgnoreCase("chunked")) {
             return "Transfer-Encoding: 'chunked' alone is understood";
+        }
+        return null;
+    }
+
+    /** Returns whether there is a slash at the path's end, behind something. */
+    static boolean endsInSlash(HttpServerRequest request) {
+        String path = request.path();
+        return path != null && path.length() > 1 && path.endsWith("/");
+    }
+
+    /**
+     * Finds what is wrong with the names of a query, one line; null = nothing.
+     *
+     * @param known those that the call understands, each once
+     */
+    static @Nullable String queryProblem(MultiMap query, Collection<String> known) {
+        for (String name : query.names()) {
+            String shown = name.length() <= 40 ? name : name.substring(0, 40) + "...";
+            if (!known.contains(name)) {
+                return "query parameter '" + shown + "' is not known here: "
+                        + (known.isEmpty() ? "leave it out" : "there are " + String.join(", ", known))
+                        + Suggestion.of(name.length() <= 40 ? name : "", known);
+            }
+            int count = query.getAll(name).size();
+            if (count > 1) {
+                return "query parameter '" + shown + "' is given " + count + " times: give it once";
+            }
         }
         return null;
     }

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread contract: one thread at a time, which is not the event loop's.
  */
 final class ServiceSearch {
+    /** Names in a search's query. */
+    static final List<String> QUERY = List.of("q", "offset", "limit");
+
     private final RepositoryTree tree;
     private @Nullable TreeFile index;
     private List<Searched> all = List.of();

@@ -382,6 +382,15 @@ class RepositoryServerTest {
         assertThat(page.get("services").get(0).get("name").asString()).isEqualTo("org.other.Bar");
         assertThat(repository.get("/api/services?limit=1001").statusCode()).isEqualTo(400);
         assertThat(repository.get("/api/services?offset=-1").statusCode()).isEqualTo(400);
+        for (String path : List.of(
+                "/api/services?limti=1", "/api/services?q=a&q=b", "/health?x", "/keys/0000?x=1", "/api/formats/1?q=x")) {
+            HttpResponse<byte[]> refused = repository.get(path);
+            assertThat(refused.statusCode()).as(path).isEqualTo(400);
+            assertThat(json(refused).get("error").asString()).startsWith("query parameter '");
+        }
+        assertThat(json(repository.get("/api/services?limti=1")).get("error").asString())
+                .contains("did you mean limit?");
+        assertThat(repository.get("/api/services/").statusCode()).isEqualTo(404);
     }
 
     @Test

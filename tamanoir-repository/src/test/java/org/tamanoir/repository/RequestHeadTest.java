@@ -173,7 +173,6 @@ class RequestHeadTest {
     @ValueSource(
             strings = {
                 "/",
-                "/v1/",
                 "/v1/routes/10.0.0.0%2F8",
                 "/v1/routes/2001:db8::%2f32",
                 "/v1/services/a%20b%C3%A9%25",
@@ -189,6 +188,14 @@ class RequestHeadTest {
     void aPathThatIsNormalIsHandedOn(String path) throws Exception {
         assertThat(answer("GET " + path + " HTTP/1.1|Host: localhost||")).startsWith("HTTP/1.1 200 ");
         assertThat(HANDLED).hasSize(1);
+    }
+
+    /** A router takes it as the same without the slash, and so would be let past who looks at paths. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/v1/", "/health/", "/v1/node/?x", "http://localhost/v1/node/"})
+    void aPathWithASlashAtItsEndIsNothing(String path) throws Exception {
+        assertThat(answer("GET " + path + " HTTP/1.1|Host: localhost||")).startsWith("HTTP/1.1 404 ");
+        assertThat(HANDLED).isEmpty();
     }
 
     @ParameterizedTest

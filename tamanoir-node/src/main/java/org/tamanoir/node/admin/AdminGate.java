@@ -183,6 +183,13 @@ final class AdminGate {
         return found;
     }
 
+    /** Returns the name of the token that a request shows by whatever scheme; {@code none} if it is none of the settings'. */
+    String shownName(HttpServerRequest request) {
+        String given = request.getHeader(HttpHeaders.AUTHORIZATION);
+        AdminToken token = given == null ? null : shown(given);
+        return token == null ? ChangeLog.NO_TOKEN : token.name();
+    }
+
     /** Returns the header as the other scheme would have it, where it is basic. */
     private static String bearer(String authorization) {
         if (!authorization.regionMatches(true, 0, BASIC, 0, BASIC.length())) {

@@ -15,10 +15,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -47,6 +48,8 @@ final class Api implements AutoCloseable {
     static final String BOUND = "body bytes";
     /** Under this name a change that was admitted, and is to be recorded, has its token. */
     private static final String TOKEN = "token";
+    /** Under this name a route has the names that its query may have. */
+    private static final String QUERY = "query";
 
     private static final Pattern SERVICE = Pattern.compile("(?<=^/v1/services/)[^/]+");
 
@@ -59,7 +62,7 @@ final class Api implements AutoCloseable {
     private final AdminGate gate;
     private final ChangeLog changes;
     private final ThreadPoolExecutor changers;
-    private final List<String> operations = new ArrayList<>();
+    private final Set<String> operations = new LinkedHashSet<>();
     private volatile boolean hasLeft;
 
     Api(AdminGate gate) {
@@ -118,20 +121,44 @@ final class Api implements AutoCloseable {
 
     // ---- routes ----------------------------------------------------------------------------------------------------
 
+    /** A route. @param path its parts that vary in braces; behind a question mark the names that a query may have */
     Route on(Router router, HttpMethod method, String path) {
-        operations.add(method + " " + path);
-        String pattern = path.replaceAll("\\{(\\w+)}", ":$1");
-        return method == HttpMethod.GET ? HttpListener.get(router, pattern) : router.route(method, pattern);
+        String[] parts = path.split("[?,]");
+        operations.add(method + " " + parts[0]);
+        List<String> query = List.of(parts).subList(1, parts.length);
+        String pattern = parts[0].replaceAll("\\{(\\w+)}", ":$1");
+        Route route = method == HttpMethod.GET ? HttpListener.get(router, pattern) : router.route(method, pattern);
+        return route.putMetadata(QUERY, query);
+    }
+
+    /** A route of a question, which is answered by what is added. */
+    Route question(Router router, String path) {
+        return on(router, HttpMethod.GET, path).handler(context -> {
+            try {
+                requireQuery(context);
+                context.next();
+            } catch (ApiException e) {
+                Replies.refuse(context, e);
+            }
+        });
+    }
+
+    /** Refuses a query with names that the route does not know, or that are there twice. */
+    private static void requireQuery(RoutingContext context) throws ApiException {
+        String problem = HttpListener.queryProblem(context, context.currentRoute().getMetadata(QUERY));
+        if (problem != null) {
+            throw new ApiException(ApiException.BAD_REQUEST, problem);
+        }
     }
 
     /** A question that JSON answers. */
     void get(Router router, String path, Replies.View view) {
-        on(router, HttpMethod.GET, path).handler(context -> read(context, Replies.of(view)));
+        question(router, path).handler(context -> read(context, Replies.of(view)));
     }
 
     /** A question that text answers. */
     void text(Router router, String path, String contentType, Replies.Text text) {
-        on(router, HttpMethod.GET, path)
+        question(router, path)
                 .handler(context -> read(context, call -> new Replies.Reply(Replies.OK, contentType, text.of(call))));
     }
 
@@ -170,10 +197,15 @@ final class Api implements AutoCloseable {
                 if (method != HttpMethod.DELETE) {
                     AdminGate.requireJson(context.request());
                 }
+                requireQuery(context);
                 token.ifPresent(shown -> context.put(TOKEN, shown));
                 context.put(BOUND, maxBytes).next();
             } catch (ApiException e) {
-                changes.refused(peer(context), operation(context), String.valueOf(e.getMessage()));
+                changes.refused(
+                        peer(context),
+                        gate.shownName(context.request()),
+                        operation(context),
+                        String.valueOf(e.getMessage()));
                 Replies.refuse(context, e);
             }
         });
@@ -191,7 +223,7 @@ final class Api implements AutoCloseable {
 
     /** Refuses a change that was admitted, before anything of it is done. */
     private void notMade(RoutingContext context, Throwable why) {
-        record(context, Replies.line(why));
+        record(context, Replies.outcome(why));
         Replies.refuse(context, why);
     }
 

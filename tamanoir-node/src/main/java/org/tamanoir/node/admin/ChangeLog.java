@@ -20,6 +20,9 @@ public final class ChangeLog {
     private static final String CONTROL = "change-control";
     private static final String REFUSED = "change-refused";
 
+    /** Stands for the name of a token where none was shown, or none that is known. */
+    public static final String NO_TOKEN = "none";
+
     private final Events events;
 
     /** Takes events. */
@@ -45,9 +48,9 @@ public final class ChangeLog {
      * Records an operator's change that was made, or that failed.
      *
      * @param peer who asked for it: an address, a signal or a process
-     * @param token name of the token that the peer showed; {@code none} where it needs none
+     * @param token name of the token that the peer showed, or {@link #NO_TOKEN}
      * @param operation what was asked for
-     * @param outcome what came of it, {@code done} or why not
+     * @param outcome what came of it: {@code done}, or {@code refused} or {@code failed} and why
      */
     public void record(String peer, String token, String operation, String outcome) {
         LOG.info(LogMarkers.UNLIMITED, "change by {}, token {}: {}: {}", peer, token, operation, outcome);
@@ -64,10 +67,14 @@ public final class ChangeLog {
         }
     }
 
-    /** Records that somebody without the right token, or at the wrong time, asked for a change. */
-    void refused(String peer, String operation, String why) {
-        LOG.warn("change refused to {}: {}: {}", peer, operation, why);
-        report(REFUSED, peer, "none", operation, why);
+    /**
+     * Records that somebody without the right token, or at the wrong time, asked for a change.
+     *
+     * @param token name of the one that was shown, or {@link #NO_TOKEN}
+     */
+    void refused(String peer, String token, String operation, String why) {
+        LOG.warn("change refused to {}, token {}: {}: {}", peer, token, operation, why);
+        report(REFUSED, peer, token, operation, why);
     }
 
     private void report(String kind, String peer, String token, String operation, String outcome) {

@@ -130,7 +130,7 @@ public final class DirectorServer implements AutoCloseable {
 
     private Router readyRouter(Vertx vertx) {
         Router router = opening(vertx);
-        HttpListener.get(router, "/ready").handler(context -> Api.read(context, call -> ready()));
+        api.question(router, "/ready").handler(context -> Api.read(context, call -> ready()));
         return router;
     }
 
@@ -150,7 +150,7 @@ public final class DirectorServer implements AutoCloseable {
     private Router router(Vertx vertx) {
         Router router = opening(vertx);
         api.text(router, "/health", Replies.JSON, call -> Replies.json(new Views.Health("up")));
-        api.on(router, HttpMethod.GET, "/ready").handler(context -> Api.read(context, call -> ready()));
+        api.question(router, "/ready").handler(context -> Api.read(context, call -> ready()));
         api.text(router, "/metrics", MetricsText.CONTENT_TYPE, call -> metrics.scrape());
         api.text(
                 router,
@@ -165,7 +165,7 @@ public final class DirectorServer implements AutoCloseable {
         api.get(router, "/v1/plan", call -> DirectorViews.Planned.of(DirectorCommands.known(director::planned)));
         api.get(router, "/v1/cluster", call -> director.totals());
         api.get(router, "/cluster", call -> director.totals());
-        api.on(router, HttpMethod.GET, "/v1/live").handler(feed::listen);
+        api.question(router, "/v1/live").handler(feed::listen);
         new Dashboard("director").serve(router);
 
         api.change(router, HttpMethod.PUT, "/v1/back-ends/{name}", this::admitRegistration, changes::register);

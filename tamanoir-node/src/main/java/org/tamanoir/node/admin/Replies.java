@@ -72,12 +72,12 @@ final class Replies {
         try {
             reply = question.answer(new Call(context));
         } catch (ApiException | ManagerException | IOException | RuntimeException e) {
-            told.accept(line(e));
+            told.accept(outcome(e));
             fail(context, e);
             return;
         } catch (OutOfMemoryError e) {
             ApiException why = noMemory(context);
-            told.accept(line(why));
+            told.accept(outcome(why));
             fail(context, why);
             return;
         }
@@ -145,20 +145,33 @@ final class Replies {
         }
     }
 
-    /** Answers with what went wrong. */
-    static void fail(RoutingContext context, Throwable failure) {
-        int status = INTERNAL;
+    private static int status(Throwable failure) {
         if (failure instanceof ApiException known) {
-            status = known.status;
-        } else if (failure instanceof ManagerException known) {
-            status = switch (known.kind()) {
+            return known.status;
+        }
+        if (failure instanceof ManagerException known) {
+            return switch (known.kind()) {
                 case NOT_FOUND -> ApiException.NOT_FOUND;
                 case CONFLICT -> ApiException.CONFLICT;
                 case INVALID, REFUSED -> ApiException.INVALID;
                 case UNAVAILABLE -> ApiException.BUSY;
                 case NOT_KEPT -> ApiException.NOT_KEPT;
             };
-        } else {
+        }
+        return INTERNAL;
+    }
+
+    /** Returns what is recorded of a change that failed: a word for what became of it, and the line. */
+    static String outcome(Throwable failure) {
+        int status = status(failure);
+        String word = status < INTERNAL ? "refused: " : status == ApiException.NOT_KEPT ? "done, but " : "failed: ";
+        return word + line(failure);
+    }
+
+    /** Answers with what went wrong. */
+    static void fail(RoutingContext context, Throwable failure) {
+        int status = status(failure);
+        if (status == INTERNAL) {
             LOG.error(
                     "admin API: {} {} failed",
                     context.request().method(),

@@ -595,7 +595,7 @@ public final class Node {
     void record(String peer, String operation, String outcome) {
         ActiveNodeManager known = manager;
         if (known != null) {
-            ChangeLog.of(known).record(peer, "none", operation, outcome);
+            ChangeLog.of(known).record(peer, ChangeLog.NO_TOKEN, operation, outcome);
         }
     }
 

@@ -90,20 +90,21 @@ final class Reloader implements Reloading {
     }
 
     private void reloadAndLog() {
-        String recorded = "the node failed";
+        String recorded = "failed: by a fault of the node; its log says which";
         try {
             Outcome outcome = reload();
-            recorded = "done";
+            int failed = outcome.failed().size();
+            recorded = failed == 0 ? "done" : "done, " + failed + " changes without effect";
             LOG.info(
                     "reload: {} changes taken, {} without effect, {} need a restart",
                     outcome.changed().size(),
-                    outcome.failed().size(),
+                    failed,
                     outcome.needRestart().size());
             outcome.lines().forEach(line -> LOG.info("reload: {}", line));
         } catch (ManagerException e) {
             List<String> lines = String.valueOf(e.getMessage()).lines().toList();
             lines.forEach(line -> LOG.error("reload refused, nothing is changed: {}", line));
-            recorded = String.join(" ", lines);
+            recorded = "refused: " + String.join(" ", lines);
         } catch (RuntimeException e) {
             LOG.error("reload failed by a fault of the node, nothing more is changed: {}", e.toString(), e);
         } finally {

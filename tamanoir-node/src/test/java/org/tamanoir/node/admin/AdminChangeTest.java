@@ -413,7 +413,11 @@ class AdminChangeTest {
     }
 
     @Test
-    void aQuarantineIsReleased() throws Exception {
+    void aQuarantineIsReleasedAndNothingElse() throws Exception {
+        TestAdmin.Reply none = node.post("/v1/services/" + TestAdmin.MONITOR + "/release", "{}");
+        assertThat(none.status()).isEqualTo(409);
+        assertThat(none.error()).contains(TestAdmin.MONITOR + " is not in quarantine");
+        TestAdmin.quarantine(node);
         TestAdmin.Reply released = node.post("/v1/services/" + TestAdmin.MONITOR + "/release", "{}");
         assertThat(released.status()).isEqualTo(200);
         assertThat(released.json()

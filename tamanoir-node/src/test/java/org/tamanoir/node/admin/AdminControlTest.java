@@ -154,7 +154,7 @@ class AdminControlTest {
                 .anySatisfy(change -> assertThat(change.details())
                         .containsEntry("token", "admin")
                         .containsEntry("operation", "POST " + path(TOLD, "note"))
-                        .containsEntry("outcome", refused.error()));
+                        .containsEntry("outcome", "refused: " + refused.error()));
     }
 
     @Test
@@ -228,7 +228,6 @@ class AdminControlTest {
             }
             for (String path : List.of(
                     "/v1/services",
-                    "/v1/services/",
                     "/v1/services/" + TestAdmin.MONITOR,
                     "/v1/services/Monitor/control",
                     "/v1/config",

@@ -40,6 +40,10 @@ class AdminMalformedTest {
                 "CHANGEContent-Length: 2|Transfer-Encoding: chunked||0|| @ 400",
                 "CHANGEExpect: foo|Content-Length: 2||{} @ 417",
                 "GET /ui/% HTTP/1.1|Host: localhost|| @ 400",
+                "GET /v1/node/ HTTP/1.1|Host: localhost|| @ 404",
+                "GET /v1/services/x/?limit=5 HTTP/1.1|Host: localhost|| @ 404",
+                "GET /ui/ HTTP/1.1|Host: localhost|| @ 404",
+                "GET http://localhost/health/ HTTP/1.1|Host: localhost|| @ 404",
                 "GET /LONG HTTP/1.1|Host: localhost|| @ 414",
                 "GET / HTTP/1.1|Host: localhost|X: LONGLONGLONGLONG|| @ 431",
             })

@@ -184,6 +184,36 @@ class AdminTokensTest {
         }
     }
 
+    @Test
+    void eachChangeThatIsNotMadeNamesTheTokenThatWasShownAndWhatBecameOfIt() throws Exception {
+        try (TestAdmin node = TestAdmin.start(at(TestAdmin.ANY, TOKENS))) {
+            HttpRequest.Builder byReader =
+                    node.change("DELETE", PATH, null).setHeader("Authorization", "Bearer " + READ);
+            assertThat(node.send(byReader).status()).isEqualTo(403);
+            HttpRequest.Builder byBrowser =
+                    node.change("DELETE", PATH, null).setHeader("Authorization", basic(ALICE));
+            assertThat(node.send(byBrowser).status()).isEqualTo(401);
+            HttpRequest.Builder text = node.change("PUT", PATH, ROUTE)
+                    .setHeader("Authorization", "Bearer " + ALICE)
+                    .setHeader("Content-Type", "text/plain");
+            assertThat(node.send(text).status()).isEqualTo(415);
+            HttpRequest.Builder query =
+                    node.change("PUT", PATH + "?x=1", ROUTE).setHeader("Authorization", "Bearer " + ALICE);
+            assertThat(node.send(query).status()).isEqualTo(400);
+            assertThat(node.put(PATH, "{\"address\": \"nowhere\"}").status()).isEqualTo(422);
+            assertThat(node.post("/v1/services/org.example.Foo/release", "{}").status())
+                    .isEqualTo(404);
+
+            assertThat(events(node, "change-refused"))
+                    .extracting(event -> event.details().get("token"))
+                    .containsExactly("read", "alice", "alice", "alice");
+            assertThat(events(node, "change"))
+                    .extracting(event -> event.details().get("outcome"))
+                    .hasSize(2)
+                    .allSatisfy(outcome -> assertThat(outcome).startsWith("refused: "));
+        }
+    }
+
     private static List<Event> events(TestAdmin node, String kind) {
         return node.manager.events().after(0).stream()
                 .filter(event -> event.kind().equals(kind))

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.ee.EeConfig;
@@ -93,6 +94,14 @@ public final class TestAdmin implements AutoCloseable {
 
     static TestAdmin deploying(DeploymentConfig deployment) throws IOException {
         return new TestAdmin(new AdminSettings(ANY, SECRET, false, null), deployment, List.of());
+    }
+
+    /** Quarantines the service of a node. */
+    static void quarantine(TestAdmin node) {
+        node.catalog
+                .find(ServiceKey.of(MONITOR))
+                .health()
+                .quarantine(Duration.ofDays(1), "a test wants it");
     }
 
     URI uri(String path) {
