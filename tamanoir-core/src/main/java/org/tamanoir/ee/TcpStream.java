@@ -94,6 +94,9 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
     /** What was sent had not left when the thread looked last, so that nothing was read. */
     private boolean isHeldUp;
 
+    /** The sender was told to send no more, and what came until then is counted before the end. */
+    private boolean isStopping;
+
     private boolean broken;
     private volatile boolean senderCut;
     /** Why the input ended before the sender ended it; null when it did not. */
@@ -163,12 +166,10 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
         }
         attend();
         if (state == State.OPEN && instance.isClosing() && !waits.isParked() && !instance.isOver()) {
-            UnhandledInput.drop(
-                    inbound,
-                    instance.traffic,
-                    DropReason.SERVICE_CLOSED,
-                    instance.context.config().typeId());
+            dropUnwanted();
             endInput();
+        } else if (isStopping && !instance.isOver()) {
+            dropUnwanted();
         }
         if (state == State.OPEN && !waits.isParked() && !instance.isOver()) {
             lookForEnd();
@@ -177,7 +178,9 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
         boolean ends = state == State.ENDING && !instance.isOver();
         if (ends && instance.isDrained() && nextHops.held() == 0 && branches.isEmpty()) {
             instance.ways.shutdown();
-            if (back.isClear() && (instance.ways.repliesEnded() || broken || inbound.failure() != null)) {
+            if (back.isClear()
+                    && (!isStopping || inbound.inputEnded())
+                    && (instance.ways.repliesEnded() || broken || inbound.failure() != null)) {
                 state = State.ENDED;
             } else {
                 timeouts.watchLinger();
@@ -305,14 +308,28 @@ final class TcpStream implements Ingress, Instance.Owner, StreamInstance.Flow {
     }
 
     private void endInput() {
-        if (hasInput()) {
+        isStopping = !inbound.inputEnded() && inbound.stopSender() && instance.isClosing();
+        if (hasInput() && !isStopping) {
             dropInput(DropReason.TRUNCATED);
         }
         thread.endOfStream();
         nextHops.flush();
         branches.endInput();
-        inbound.wantInput(false);
+        inbound.wantInput(isStopping);
         state = State.ENDING;
+    }
+
+    /** Drops what came for a service that has closed the stream. */
+    private void dropUnwanted() {
+        UnhandledInput.dropWhole(
+                inbound,
+                instance.traffic,
+                DropReason.SERVICE_CLOSED,
+                instance.context.config().typeId());
+        if (isStopping && instance.isDrained()) {
+            inbound.trim();
+            inbound.wantInput(true);
+        }
     }
 
     private void dropInput(DropReason reason) {

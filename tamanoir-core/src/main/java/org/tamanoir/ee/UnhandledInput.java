@@ -11,8 +11,19 @@ import org.tamanoir.transport.TcpConnection;
 final class UnhandledInput {
     private UnhandledInput() {}
 
-    /** Counts packets that came and cannot go on. The connection's thread. */
+    /** Counts packets that came and cannot go on, and part of one. The connection's thread. */
     static void drop(TcpConnection connection, Traffic traffic, DropReason reason, int typeId) {
+        dropWhole(connection, traffic, reason, typeId);
+        int left = connection.end() - connection.start();
+        if (left > 0) {
+            traffic.in(left);
+            traffic.drop(DropReason.TRUNCATED, connection.remoteAddress(), ServiceKey.NONE, left);
+            connection.consumed(connection.end());
+        }
+    }
+
+    /** Counts whole packets that came and cannot go on. The connection's thread. */
+    static void dropWhole(TcpConnection connection, Traffic traffic, DropReason reason, int typeId) {
         Buffer input = connection.input();
         if (input == null) {
             return;
@@ -25,10 +36,6 @@ final class UnhandledInput {
             traffic.drop(reason, connection.remoteAddress(), key, length);
             at += length;
         }
-        if (at < connection.end()) {
-            traffic.in(connection.end() - at);
-            traffic.drop(DropReason.TRUNCATED, connection.remoteAddress(), ServiceKey.NONE, connection.end() - at);
-        }
-        connection.consumed(connection.end());
+        connection.consumed(at);
     }
 }

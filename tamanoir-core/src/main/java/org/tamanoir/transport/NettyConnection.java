@@ -40,6 +40,9 @@ final class NettyConnection implements TcpConnection {
 
     private final InputBuffer in;
     private final ReadControl reads;
+    /** Of a stream over QUIC that came in. */
+    private @Nullable Runnable stopSender;
+
     private @Nullable Object owner;
     private boolean connected;
     private boolean inputEnded;
@@ -74,6 +77,7 @@ final class NettyConnection implements TcpConnection {
     /** One inside the process, behind which a stream over QUIC comes. */
     NettyConnection(SocketChannel channel, BufferPool pool, QuicPort.Origin origin) {
         this(channel, pool, origin.peer(), origin.local(), null, null);
+        stopSender = origin.stop();
     }
 
     private NettyConnection(
@@ -384,6 +388,14 @@ final class NettyConnection implements TcpConnection {
         if (localAddress == null) { // Else it is a socket inside the process.
             channel.config().setOption(ChannelOption.IP_TOS, trafficOctet);
         }
+    }
+
+    @Override
+    public boolean stopSender() {
+        if (stopSender != null) {
+            stopSender.run();
+        }
+        return stopSender != null;
     }
 
     @Override

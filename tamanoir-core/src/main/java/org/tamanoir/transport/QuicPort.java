@@ -133,8 +133,9 @@ public final class QuicPort implements AutoCloseable {
      *
      * @param peer the far end
      * @param local where this process listens for it
+     * @param stop has the far end send no more; any thread
      */
-    public record Origin(InetSocketAddress peer, InetSocketAddress local) {}
+    public record Origin(InetSocketAddress peer, InetSocketAddress local, Runnable stop) {}
 
     /**
      * Starts the thread; nothing is listened on.
@@ -327,7 +328,7 @@ public final class QuicPort implements AutoCloseable {
             }
             InetSocketAddress own = inside.localAddress();
             InetSocketAddress peer = (InetSocketAddress) stream.parent().remoteSocketAddress();
-            origins.put(own, new Origin(peer, local));
+            origins.put(own, new Origin(peer, local, () -> stop(stream)));
             inside.closeFuture().addListener(closed -> origins.remove(own));
             inside.connect(reader).addListener(connected -> {
                 if (connected.isSuccess()) {
@@ -338,6 +339,14 @@ public final class QuicPort implements AutoCloseable {
                 }
             });
         });
+    }
+
+    private void stop(QuicStreamChannel stream) {
+        try {
+            loop.execute(() -> QuicRelay.stop(stream));
+        } catch (RejectedExecutionException e) {
+            LOG.debug("QUIC: closed before a sender was stopped");
+        }
     }
 
     /**

@@ -44,6 +44,14 @@ final class QuicRelay {
         relay.inside.readOn();
     }
 
+    /** Has the far side send no more (RFC 9000, section 19.5); what was read is carried on, and then the end. */
+    static void stop(QuicStreamChannel stream) {
+        Side side = stream.pipeline().get(Side.class);
+        if (side != null) {
+            side.stop();
+        }
+    }
+
     /** Breaks a stream for its far side. */
     static void reset(QuicStreamChannel stream) {
         stream.shutdown(CUT);
@@ -60,7 +68,11 @@ final class QuicRelay {
     private void cut() {
         if (!over) {
             over = true;
-            reset((QuicStreamChannel) stream.channel);
+            if (stream.outputEnded) { // A reset would take back what the far side may not have read yet.
+                ((QuicStreamChannel) stream.channel).shutdownInput(CUT);
+            } else {
+                reset((QuicStreamChannel) stream.channel);
+            }
             reset((SocketChannel) inside.channel);
             ended.accept(false);
         }
@@ -114,6 +126,15 @@ final class QuicRelay {
                     }
                 });
             });
+        }
+
+        /** Of the stream alone. */
+        private void stop() {
+            if (!over && !inputEnded) {
+                inputEnded = true;
+                ((QuicStreamChannel) channel).shutdownInput(CUT);
+                other().endOutput();
+            }
         }
 
         @Override

@@ -58,6 +58,15 @@ public interface TcpConnection extends TcpInput, TcpOutput {
     default void mark(int trafficOctet) {}
 
     /**
+     * Tells the far side to send no more, where its transport can: what has come is there to be read, and then the end.
+     *
+     * @return false where it cannot
+     */
+    default boolean stopSender() {
+        return false;
+    }
+
+    /**
      * Leaves its loop, so that another may {@linkplain IoLoop#adopt adopt} it; {@code left} runs on the old loop's
      * thread when it has. Input is kept.
      */

@@ -1,12 +1,16 @@
 package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.tamanoir.ee.TestServices.MARK;
 import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.support.Waiting.eventually;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +32,9 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.PacketSpace;
 import org.tamanoir.client.AnepSender;
 import org.tamanoir.routing.NextHop;
+import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo;
+import org.tamanoir.service.Verdict;
 import org.tamanoir.support.LossyUdp;
 import org.tamanoir.support.Seeds;
 import org.tamanoir.tls.TestAuthority;
@@ -140,6 +147,43 @@ class QuicStreamTest extends TcpNodeTesting {
 
         assertSame(answers, payloads);
         first.assertDrops(Map.of());
+    }
+
+    /** The far side does not end: over TCP the sender stands still then, and here it is told to stop. */
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void whoseStreamAServiceHasClosedIsToldToStop(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        settings.lingerTimeout = Duration.ofHours(1);
+        try (ServerSocket far = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            TestNode node = node(TestServices.define("judge", () -> new Service() {
+                        @Override
+                        public Verdict process(Packet packet) {
+                            return packet.payloadOctet(0) == 'C' ? closeStream("unwanted") : Verdict.FORWARD;
+                        }
+                    }))
+                    .toHost((InetSocketAddress) far.getLocalSocketAddress());
+            AnepSender sender = quicSender(node.quicAddress());
+            sender.send(packets("judge"), ByteBuffer.wrap(new byte[] {'F'}));
+            sender.send(packets("judge"), ByteBuffer.wrap(new byte[] {'C'}));
+            sender.flush();
+            try (Socket server = far.accept()) {
+                server.getInputStream().readAllBytes(); // To the end, in order.
+                ByteBuffer more = ByteBuffer.wrap(new byte[1000]);
+                assertThatThrownBy(() -> {
+                            while (true) {
+                                sender.send(packets("judge"), more.duplicate());
+                                sender.flush();
+                            }
+                        })
+                        .isInstanceOf(IOException.class)
+                        .hasMessageContaining("broke: ");
+            }
+            node.settle().assertConserved();
+            assertThat(node.dropped(DropReason.SERVICE)).isEqualTo(1);
+            assertThat(Set.of(DropReason.SERVICE, DropReason.SERVICE_CLOSED, DropReason.TRUNCATED))
+                    .containsAll(node.traffic().drops().keySet());
+        }
     }
 
     @Test

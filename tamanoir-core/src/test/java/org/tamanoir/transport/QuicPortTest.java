@@ -246,6 +246,36 @@ class QuicPortTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aSenderThatIsToldToStopIsAnsweredUnlessItGoesOn(boolean goesOn) throws Exception {
+        byte[] answer = random(300_000, 10);
+        try (QuicPort server = port(authority.files("node"));
+                QuicPort client = port(authority.trusting());
+                Socket socket = connect(client, listen(server, readerAddress()))) {
+            socket.getOutputStream().write(1);
+            try (Socket far = accepted()) {
+                assertThat(far.getInputStream().read()).isEqualTo(1);
+                Objects.requireNonNull(server.origin((InetSocketAddress) far.getRemoteSocketAddress()))
+                        .stop()
+                        .run();
+                assertThat(far.getInputStream().read()).isEqualTo(-1);
+                if (goesOn) {
+                    assertThatThrownBy(() -> {
+                                while (true) {
+                                    socket.getOutputStream().write(1);
+                                }
+                            })
+                            .isInstanceOf(IOException.class);
+                } else {
+                    far.getOutputStream().write(answer);
+                    far.shutdownOutput();
+                    assertThat(socket.getInputStream().readAllBytes()).isEqualTo(answer);
+                }
+            }
+        }
+    }
+
     @Test
     void aConnectionThatIsCutInMidStreamIsNoEnd() throws Exception {
         try (QuicPort server = port(authority.files("node"))) {
