@@ -13,7 +13,7 @@ import org.tamanoir.traffic.TrafficSnapshot;
  * @param serviceKey the key of its service; {@link org.tamanoir.anep.ServiceKey#NONE} = none
  * @param open connections with a stream, or senders of datagrams that are remembered
  * @param begun how many there were so far, those included
- * @param traffic packets from both sides and to both sides: of TCP with what services made and dropped, of UDP without
+ * @param traffic packets from both sides and to both sides, and their octets as they are there: of TCP with what services made and dropped, of UDP without
  *     the drops behind the gateway, which are the service's
  */
 public record GatewayStatus(

@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.tamanoir.gateway.CountedGateway;
 import org.tamanoir.gateway.Gateway;
 import org.tamanoir.gateway.UdpGateway;
 import org.tamanoir.gateway.udp.GatewayHost;
@@ -34,7 +35,7 @@ final class Gateways {
     private final Instances instances;
     private final List<InetSocketAddress> bound = new ArrayList<>();
     private final List<GatewaySocket> udp = new ArrayList<>();
-    private List<Gateway> wanted = List.of();
+    private List<CountedGateway> wanted = List.of();
     private List<UdpGateway> wantedUdp = List.of();
 
     Gateways(NodeContext context, Instances instances) {
@@ -44,7 +45,7 @@ final class Gateways {
 
     /** As {@link ExecutionEnvironment#gateways}. */
     synchronized void configure(List<Gateway> gateways) {
-        wanted = List.copyOf(gateways);
+        wanted = gateways.stream().map(CountedGateway::new).toList();
     }
 
     /** As {@link ExecutionEnvironment#udpGateways}. */
@@ -72,7 +73,7 @@ final class Gateways {
 
     /** Listens where they are to. */
     synchronized void start(Acceptor reception) throws IOException {
-        for (Gateway gateway : wanted) {
+        for (CountedGateway gateway : wanted) {
             InetSocketAddress real = reception.listen(gateway);
             bound.add(real);
             context.forwarder().own(StreamInfo.Transport.TCP, real);

@@ -20,11 +20,13 @@ import org.tamanoir.accounting.DropReason;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.Transit;
+import org.tamanoir.gateway.CountedGateway;
 import org.tamanoir.gateway.Gateway;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.supervision.Watchdog;
 import org.tamanoir.traffic.Traffic;
+import org.tamanoir.traffic.TrafficSnapshot;
 
 /**
  * The instances of services that run on a node: knows them while they run, waits for their end, and keeps
@@ -157,8 +159,10 @@ public final class Instances implements Watchdog.Fleet<Instance> {
     }
 
     /** Returns what the streams of a gateway have come to, and how many run. */
-    synchronized GatewayStatus status(Gateway gateway, InetSocketAddress address) {
-        GatewayStreams.Tally all = endedByGateway.all(gateway, running.keySet());
+    synchronized GatewayStatus status(CountedGateway counted, InetSocketAddress address) {
+        GatewayStreams.Tally all = endedByGateway.all(counted, running.keySet());
+        TrafficSnapshot packets = all.traffic.ofInstance();
+        Gateway gateway = counted.gateway();
         return new GatewayStatus(
                 StreamInfo.Transport.TCP,
                 address,
@@ -166,9 +170,17 @@ public final class Instances implements Watchdog.Fleet<Instance> {
                 gateway.format().name(),
                 gateway.serviceKey(),
                 gateway.classOfService(),
-                GatewayStreams.running(gateway, running.keySet()).streams,
+                GatewayStreams.running(counted, running.keySet()).streams,
                 all.streams,
-                all.traffic.ofInstance());
+                new TrafficSnapshot(
+                        packets.packetsIn(),
+                        counted.bytesIn(),
+                        packets.packetsMade(),
+                        packets.packetsOut(),
+                        counted.bytesOut(),
+                        packets.held(),
+                        packets.drops(),
+                        packets.anomalies()));
     }
 
     /** Returns what crossed the instances of each service that exists, in one look at all of them. */

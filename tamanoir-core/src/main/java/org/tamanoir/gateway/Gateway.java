@@ -2,7 +2,6 @@ package org.tamanoir.gateway;
 
 import java.net.InetSocketAddress;
 import org.tamanoir.anep.ServiceKey;
-import org.tamanoir.transport.StreamCodec;
 import org.tamanoir.transport.StreamGateway;
 
 /**
@@ -24,13 +23,13 @@ public record Gateway(
         int typeId)
         implements StreamGateway {
     @Override
-    public StreamCodec codec(InetSocketAddress sender) {
+    public PacketCodec codec(InetSocketAddress sender) {
         PacketHeader header = new PacketHeader(sender.getAddress(), to, serviceKey, classOfService, typeId);
         return new PacketCodec(format, header.octets(), true);
     }
 
     @Override
-    public StreamCodec farCodec() {
+    public PacketCodec farCodec() {
         return new PacketCodec(format, PacketHeader.ofNobody(typeId), false);
     }
 }

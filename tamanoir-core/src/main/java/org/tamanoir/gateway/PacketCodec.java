@@ -2,6 +2,7 @@ package org.tamanoir.gateway;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.LongAdder;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.transport.StreamCodec;
@@ -16,11 +17,21 @@ final class PacketCodec implements StreamCodec {
     /** Of the unit that {@link #decodedOctets} has looked at. */
     private int unit;
 
+    private LongAdder decoded = new LongAdder();
+    private LongAdder encoded = new LongAdder();
+
     /** @param begins whether its sender is one of the gateway's, whom the far side is to learn of at once */
     PacketCodec(StreamFormat format, byte[] header, boolean begins) {
         this.format = format;
         this.header = header;
         this.begins = begins && format.beginsAtOnce();
+    }
+
+    /** Has octets of units counted where others are. Before the first. */
+    PacketCodec counting(LongAdder decodedOctets, LongAdder encodedOctets) {
+        decoded = decodedOctets;
+        encoded = encodedOctets;
+        return this;
     }
 
     @Override
@@ -54,6 +65,7 @@ final class PacketCodec implements StreamCodec {
         int payload = unit - format.prefixOctets();
         packets.putShort(at + Anep.LENGTH_AT, (short) (header.length + payload));
         packets.put(at + header.length, units, start + format.prefixOctets(), payload);
+        decoded.add(unit);
         return unit;
     }
 
@@ -69,6 +81,7 @@ final class PacketCodec implements StreamCodec {
     @Override
     public int encode(ByteBuffer packets, int start, ByteBuffer units, int at) {
         int payload = payloadOctets(packets, start);
+        encoded.add(format.prefixOctets() + payload);
         format.putPrefix(units, at, payload);
         units.put(at + format.prefixOctets(), packets, start + Framing.claimedHeaderLength(packets, start), payload);
         return Framing.claimedLength(packets, start);

@@ -14,11 +14,14 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.gateway.Gateway;
 import org.tamanoir.gateway.LengthPrefixed;
 import org.tamanoir.gateway.UdpGateway;
+import org.tamanoir.service.Service;
 import org.tamanoir.service.StreamInfo.Transport;
+import org.tamanoir.service.Verdict;
 import org.tamanoir.transport.TransportKind;
 
 /** What is known of gateways: where they listen, where they lead, who is there, and what has crossed them. */
@@ -80,7 +83,44 @@ class GatewayStatusTest extends TcpNodeTesting {
         assertThat(now.begun()).isEqualTo(begun);
         assertThat(now.traffic().packetsIn()).isEqualTo(packets);
         assertThat(now.traffic().packetsOut()).isEqualTo(packets);
+        assertThat(now.traffic().bytesIn()).as("octets on the wire").isEqualTo(packets * MESSAGE.length);
+        assertThat(now.traffic().bytesOut()).isEqualTo(packets * MESSAGE.length);
         assertThat(now.traffic().dropped()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void sendersWhomAServiceAnswersAreCountedWithTheirAnswers(TransportKind kind) throws Exception {
+        settings.transport = kind;
+        try (DatagramSocket far = open();
+                DatagramSocket first = open();
+                DatagramSocket second = open()) {
+            InetSocketAddress to = (InetSocketAddress) far.getLocalSocketAddress();
+            settings.udpGateways =
+                    List.of(new UdpGateway(FREE, to, ServiceKey.of("answer"), 0, 0, Anep.DEFAULT_TYPE_ID));
+            TestNode node = node(TestServices.define("answer", () -> new Service() {
+                @Override
+                public Verdict process(Packet packet) {
+                    return Verdict.REPLY;
+                }
+            }));
+            InetSocketAddress gateway = node.environment.gatewayAddresses().get(0);
+            for (DatagramSocket sender : List.of(first, second, first)) {
+                sender.send(new DatagramPacket(new byte[100], 100, gateway));
+                DatagramPacket answer = new DatagramPacket(new byte[200], 200);
+                sender.receive(answer);
+                assertThat(answer.getLength()).isEqualTo(100);
+            }
+            eventually().untilAsserted(() -> {
+                GatewayStatus now = status(node);
+                assertThat(now.open()).isEqualTo(2);
+                assertThat(now.begun()).isEqualTo(2);
+                assertThat(now.traffic().packetsOut()).isEqualTo(3);
+                assertThat(now.traffic().bytesOut()).isEqualTo(300);
+                assertThat(now.traffic().packetsIn()).isEqualTo(3);
+                assertThat(now.traffic().bytesIn()).isEqualTo(300);
+            });
+        }
     }
 
     @ParameterizedTest

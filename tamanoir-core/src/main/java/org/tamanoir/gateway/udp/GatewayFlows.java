@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.admission.FairPlaces;
 import org.tamanoir.routing.Addresses;
@@ -34,10 +33,8 @@ final class GatewayFlows {
     private boolean closed;
     /** Flows so far. */
     private long begun;
-    /** What has left to the far side, added by each thread when it flushes. */
-    final LongAdder sentDatagrams = new LongAdder();
-
-    final LongAdder sentBytes = new LongAdder();
+    /** What has left but answers of the far side, added by each thread when it flushes. */
+    final SentCounts sent = new SentCounts();
 
     private record Sender(long high, long low, int port, long ownHigh, long ownLow) {
         @Override
@@ -62,6 +59,13 @@ final class GatewayFlows {
         begun++;
         places.add(made);
         return made;
+    }
+
+    /** Returns the flow of a sender whom a service answers; null where he has none, and there is no room for another. */
+    synchronized @Nullable GatewayFlow answered(
+            long high, long low, int port, long ownHigh, long ownLow, int ownDevice, long nowNs) {
+        GatewayFlow known = flows.get(new Sender(high, low, port, ownHigh, ownLow));
+        return known == null && !places.isFull() ? of(high, low, port, ownHigh, ownLow, ownDevice, nowNs) : known;
     }
 
     private boolean hasRoom(long nowNs) {

@@ -5,7 +5,6 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.platform.Platform;
-import org.tamanoir.routing.Addresses;
 import org.tamanoir.transport.NoMemoryException;
 import org.tamanoir.transport.ScarceMemory;
 import org.tamanoir.transport.UdpSender;
@@ -19,16 +18,12 @@ import org.tamanoir.transport.UdpSocket;
  * <p>Thread contract: one thread.
  */
 public final class GatewaySender implements UdpSender {
-    /** Flows that are remembered; a power of two. */
-    private static final int REMEMBERED = 1024;
-
     private final GatewayFlows flows;
     private final GatewayFarSide farSide;
     private final ScarceMemory scarce;
-    private final Platform platform;
     private final long toHigh;
     private final long toLow;
-    private final @Nullable GatewayFlow[] remembered = new @Nullable GatewayFlow[REMEMBERED];
+    private final RememberedFlows remembered;
     /** Null before the first flow. */
     private @Nullable UdpSender sender;
     /** Through which what was added leaves. */
@@ -41,8 +36,7 @@ public final class GatewaySender implements UdpSender {
     private int ownDevice;
     private long failedBefore;
     private long failedPackets;
-    private long countedDatagrams;
-    private long countedBytes;
+    private final SentCounts.Of counted;
 
     GatewaySender(
             GatewayFlows flows,
@@ -52,9 +46,10 @@ public final class GatewaySender implements UdpSender {
             long toHigh,
             long toLow) {
         this.flows = flows;
+        this.counted = flows.sent.newOne();
+        this.remembered = new RememberedFlows(flows::of, platform);
         this.farSide = farSide;
         this.scarce = scarce;
-        this.platform = platform;
         this.toHigh = toHigh;
         this.toLow = toLow;
     }
@@ -71,7 +66,7 @@ public final class GatewaySender implements UdpSender {
         if (farSide.isLocal()) {
             return DropReason.LOCAL;
         }
-        GatewayFlow flow = flow(high, low, port, ownHigh, ownLow, ownDevice);
+        GatewayFlow flow = remembered.of(high, low, port, ownHigh, ownLow, ownDevice);
         if (flow == null) {
             return flows.isClosed() ? DropReason.SHUTDOWN : DropReason.STREAM_LIMIT;
         }
@@ -89,16 +84,6 @@ public final class GatewaySender implements UdpSender {
         return null;
     }
 
-    private @Nullable GatewayFlow flow(long high, long low, int port, long ownHigh, long ownLow, int ownDevice) {
-        int slot = (int) (Addresses.hash(high, low, port) >>> 54);
-        GatewayFlow known = remembered[slot];
-        if (known == null || known.isClosed() || !known.isOf(high, low, port, ownHigh, ownLow)) {
-            known = flows.of(high, low, port, ownHigh, ownLow, ownDevice, platform.nanoTime());
-            remembered[slot] = known;
-        }
-        return known;
-    }
-
     /** Returns the flow's socket; null where it gets none, and ends. */
     private @Nullable UdpSocket socket(GatewayFlow flow) {
         UdpSocket socket = flow.socket();
@@ -113,7 +98,7 @@ public final class GatewaySender implements UdpSender {
 
     @Override
     public void add(ByteBuffer buffer, int offset, int length, long high, long low, int port) {
-        GatewayFlow flow = flow(high, low, port, ownHigh, ownLow, ownDevice);
+        GatewayFlow flow = remembered.of(high, low, port, ownHigh, ownLow, ownDevice);
         UdpSocket socket = flow == null ? null : socket(flow);
         if (socket == null) {
             failedPackets++; // It has given way since its packet came.
@@ -158,23 +143,11 @@ public final class GatewaySender implements UdpSender {
             return;
         }
         through.flush();
-        countSent(through);
+        counted.add(through);
         GatewayFlow flow = current;
         if (through.failedPackets() != failedBefore && flow != null) {
             failedBefore = through.failedPackets();
             flows.end(flow); // Its address, or its route, may be gone: the next datagram finds those of then.
-        }
-    }
-
-    /** Some senders send when they flush, others before. */
-    private void countSent(UdpSender through) {
-        long datagrams = through.sentPackets();
-        long bytes = through.sentBytes();
-        if (datagrams != countedDatagrams) {
-            flows.sentDatagrams.add(datagrams - countedDatagrams);
-            flows.sentBytes.add(bytes - countedBytes);
-            countedDatagrams = datagrams;
-            countedBytes = bytes;
         }
     }
 

@@ -133,14 +133,14 @@ public final class GatewaySocket implements UdpSocket {
         return admittedBytes.get();
     }
 
-    /** Returns the datagrams that have left to the far side. */
+    /** Returns the datagrams that have left, to the far side, and to senders whom a service has answered. */
     public long datagramsOn() {
-        return flows.sentDatagrams.sum();
+        return flows.sent.datagrams();
     }
 
     /** Returns their bytes. */
     public long bytesOn() {
-        return flows.sentBytes.sum();
+        return flows.sent.bytes();
     }
 
     /** Returns how many senders are remembered. */
@@ -201,56 +201,7 @@ public final class GatewaySocket implements UdpSocket {
 
     @Override
     public UdpSender newSender() {
-        return new PayloadSender(socket.newSender());
-    }
-
-    /** Sends packets' payloads alone. */
-    private record PayloadSender(UdpSender sender) implements UdpSender {
-        @Override
-        public void add(ByteBuffer buffer, int offset, int length, long high, long low, int port) {
-            int header = headerOctets(buffer, offset, length);
-            sender.add(buffer, offset + header, length - header, high, low, port);
-        }
-
-        @Override
-        public void markAs(int trafficOctet) {
-            sender.markAs(trafficOctet);
-        }
-
-        @Override
-        public void from(long high, long low, int device) {
-            sender.from(high, low, device);
-        }
-
-        @Override
-        public void discard() {
-            sender.discard();
-        }
-
-        @Override
-        public void flush() {
-            sender.flush();
-        }
-
-        @Override
-        public long sentPackets() {
-            return sender.sentPackets();
-        }
-
-        @Override
-        public long sentBytes() {
-            return sender.sentBytes();
-        }
-
-        @Override
-        public long failedPackets() {
-            return sender.failedPackets();
-        }
-
-        @Override
-        public String lastError() {
-            return sender.lastError();
-        }
+        return new AnswerSender(socket.newSender(), flows, platform);
     }
 
     @Override
