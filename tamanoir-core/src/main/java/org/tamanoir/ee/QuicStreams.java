@@ -87,11 +87,9 @@ final class QuicStreams {
         }
     }
 
-    /** Has connections from now on begin with what the files of TLS hold now. */
-    synchronized void renew() throws IOException {
-        if (port != null) {
-            port.renew();
-        }
+    /** As {@link QuicPort#renewal}. */
+    synchronized Runnable renewal(TlsFiles.Loaded loaded) throws IOException {
+        return port == null ? () -> {} : port.renewal(loaded);
     }
 
     synchronized List<InetSocketAddress> addresses() {

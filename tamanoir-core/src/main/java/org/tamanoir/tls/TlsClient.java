@@ -22,13 +22,13 @@ public final class TlsClient {
     }
 
     /**
-     * Reads the files again, for connections from now on.
+     * Shows and believes what was read now, for connections from now on.
      *
      * @return whether they hold another certificate than before
      * @throws IOException in one line, if one is no good; nothing is changed then
      */
-    public synchronized boolean renew() throws IOException {
-        return context != null && context.renew();
+    public synchronized boolean renew(TlsFiles.Loaded loaded) throws IOException {
+        return context != null && context.renew(loaded);
     }
 
     /** Returns when the first of the certificates that are shown expires; null when none is shown. */

@@ -25,8 +25,8 @@ public final class TlsContext {
 
     /** @param chain the own certificate first; empty = none */
     private record Shown(SSLContext context, List<X509Certificate> chain) {
-        static Shown read(TlsFiles files) throws IOException {
-            return new Shown(files.context(), files.chain());
+        static Shown of(TlsFiles.Loaded loaded) throws IOException {
+            return new Shown(loaded.context(), loaded.chain());
         }
     }
 
@@ -41,18 +41,18 @@ public final class TlsContext {
      * @throws IOException in one line, with the file, what is wrong with it and the remedy
      */
     public static TlsContext of(TlsFiles files) throws IOException {
-        return new TlsContext(files, Shown.read(files));
+        return new TlsContext(files, Shown.of(files.load()));
     }
 
     /**
-     * Reads the files again: connections from now on begin with what they hold; those that are open go on.
+     * Has connections from now on begin with what the files hold now; those that are open go on.
      *
      * @return whether they hold another certificate than before
-     * @throws IOException as {@link #of}; nothing is changed then
+     * @throws IOException in one line; nothing is changed then
      */
-    boolean renew() throws IOException {
+    boolean renew(TlsFiles.Loaded loaded) throws IOException {
         Shown before = shown;
-        Shown now = Shown.read(files);
+        Shown now = Shown.of(loaded);
         shown = now;
         return !now.chain.equals(before.chain);
     }

@@ -42,22 +42,54 @@ public record TlsFiles(
     public static final TlsFiles NONE = new TlsFiles(null, null, null, false);
 
     /**
-     * Reads the files. TLS 1.2 and 1.3; one context serves both sides. A certificate that has expired is used, with
-     * a warning in the log: whether to believe it is for the other side to say.
+     * What the files held when they were read.
+     *
+     * @param own shows who this side is; null = it shows nothing
+     * @param authorities says whom this side believes; null = the JDK's authorities
+     * @param chain that this side shows, its own certificate first; empty when it shows nothing
+     */
+    public record Loaded(
+            TlsFiles files,
+            @Nullable KeyManager own,
+            @Nullable TrustManager authorities,
+            List<X509Certificate> chain) {
+        /** Makes a context of TLS 1.2 and 1.3 that serves both sides. */
+        public SSLContext context() throws IOException {
+            try {
+                SSLContext context = SSLContext.getInstance("TLS");
+                context.init(
+                        own == null ? null : new KeyManager[] {own},
+                        authorities == null ? null : new TrustManager[] {authorities},
+                        null);
+                return context;
+            } catch (GeneralSecurityException e) {
+                throw new IOException("TLS: this Java cannot: " + e.getMessage() + "; check its java.security file", e);
+            }
+        }
+    }
+
+    /**
+     * Reads the files, each once. A certificate that has expired is used, with a warning in the log: whether to believe it
+     * is for the other side to say.
      *
      * @throws IOException in one line, with the file, what is wrong with it and the remedy
      */
-    public SSLContext context() throws IOException {
+    public Loaded load() throws IOException {
         requireWhole();
-        KeyManager[] keys = certificate == null || key == null ? null : keys(certificate, key);
-        TrustManager[] authorities = trust == null ? null : authorities(trust);
-        try {
-            SSLContext context = SSLContext.getInstance("TLS");
-            context.init(keys, authorities, null);
-            return context;
-        } catch (GeneralSecurityException e) {
-            throw new IOException("TLS: this Java cannot: " + e.getMessage() + "; check its java.security file", e);
-        }
+        List<X509Certificate> chain = certificate == null
+                ? List.of()
+                : PemFile.read("TLS certificate", certificate).certificates("TLS certificate");
+        KeyManager own = certificate == null || key == null ? null : keys(chain, certificate, key)[0];
+        return new Loaded(this, own, trust == null ? null : authorities(trust)[0], chain);
+    }
+
+    /**
+     * Reads the files, and makes a context of them.
+     *
+     * @throws IOException as {@link #load}
+     */
+    public SSLContext context() throws IOException {
+        return load().context();
     }
 
     private void requireWhole() throws IOException {
@@ -73,36 +105,8 @@ public record TlsFiles(
         }
     }
 
-    /**
-     * Returns what shows who this side is, for TLS that is not the JDK's; null when it shows nothing.
-     *
-     * @throws IOException as {@link #context}
-     */
-    public @Nullable KeyManager keyManager() throws IOException {
-        requireWhole();
-        return certificate == null || key == null ? null : keys(certificate, key)[0];
-    }
-
-    /**
-     * Returns what says whom this side believes, for TLS that is not the JDK's; null = the JDK's authorities.
-     *
-     * @throws IOException as {@link #context}
-     */
-    public @Nullable TrustManager trustManager() throws IOException {
-        requireWhole();
-        return trust == null ? null : authorities(trust)[0];
-    }
-
-    /** Returns the chain that this side shows, its own certificate first; empty when it shows nothing. */
-    List<X509Certificate> chain() throws IOException {
-        return certificate == null
-                ? List.of()
-                : PemFile.read("TLS certificate", certificate).certificates("TLS certificate");
-    }
-
-    private static KeyManager[] keys(Path certificateFile, Path keyFile) throws IOException {
-        List<X509Certificate> chain =
-                PemFile.read("TLS certificate", certificateFile).certificates("TLS certificate");
+    private static KeyManager[] keys(List<X509Certificate> chain, Path certificateFile, Path keyFile)
+            throws IOException {
         PrivateKey key = PemFile.read("TLS key", keyFile).privateKey("TLS key");
         requireFits(key, keyFile, chain.get(0), certificateFile);
         requireChain(chain, certificateFile);

@@ -189,14 +189,16 @@ public final class QuicPort implements AutoCloseable {
     }
 
     /**
-     * Has connections that come in from now on begin with what the files of TLS hold now.
+     * Returns what has connections that come in from now on begin with what was read of the files of TLS.
      *
-     * @throws IOException in one line, if one is no good; nothing is changed then
+     * @throws IOException in one line, if QUIC's library cannot use it
      */
-    public void renew() throws IOException {
-        if (files.certificate() != null) {
-            serving = QuicTls.server(files, PROTOCOL);
+    public Runnable renewal(TlsFiles.Loaded loaded) throws IOException {
+        if (loaded.own() == null) {
+            return () -> {};
         }
+        QuicSslContext renewed = QuicTls.server(loaded, PROTOCOL);
+        return () -> serving = renewed;
     }
 
     /**
@@ -212,7 +214,7 @@ public final class QuicPort implements AutoCloseable {
             throw new IOException(
                     "QUIC on " + name + ": a server must show a certificate; name files of a certificate and its key");
         }
-        renew();
+        renewal(files.load()).run();
         CompletableFuture<InetSocketAddress> bound = new CompletableFuture<>();
         loop.execute(() -> {
             QuicTokens tokens = new QuicTokens(System::nanoTime, this::isWelcome);
@@ -437,7 +439,7 @@ public final class QuicPort implements AutoCloseable {
         if (known != null) {
             return known;
         }
-        QuicSslContext context = QuicTls.client(files, PROTOCOL);
+        QuicSslContext context = QuicTls.client(files.load(), PROTOCOL);
         QuicClientCodecBuilder codec = configured(new QuicClientCodecBuilder()).sslEngineProvider(connection -> {
             InetSocketAddress target = connection.attr(TARGET).get();
             return context.newEngine(connection.alloc(), target.getHostString(), target.getPort());

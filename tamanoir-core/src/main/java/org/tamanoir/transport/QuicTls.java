@@ -14,29 +14,29 @@ final class QuicTls {
     private QuicTls() {}
 
     /** Returns the side that accepts; the files name a certificate. */
-    static QuicSslContext server(TlsFiles files, String protocol) throws IOException {
-        KeyManager own = files.keyManager();
+    static QuicSslContext server(TlsFiles.Loaded loaded, String protocol) throws IOException {
+        KeyManager own = loaded.own();
         if (own == null) {
             throw new IOException("QUIC: a server must show a certificate; name files of a certificate and its key");
         }
-        requireUsable(own, files);
+        requireUsable(own, loaded.files());
         QuicSslContextBuilder builder = QuicSslContextBuilder.forServer(own, null)
-                .clientAuth(files.requireClient() ? ClientAuth.REQUIRE : ClientAuth.NONE)
+                .clientAuth(loaded.files().requireClient() ? ClientAuth.REQUIRE : ClientAuth.NONE)
                 .applicationProtocols(protocol);
-        return trusting(builder, files).build();
+        return trusting(builder, loaded).build();
     }
 
     /** Returns the side that connects: the certificate of the other must name the host as it was given. */
-    static QuicSslContext client(TlsFiles files, String protocol) throws IOException {
+    static QuicSslContext client(TlsFiles.Loaded loaded, String protocol) throws IOException {
         QuicSslContextBuilder builder = QuicSslContextBuilder.forClient()
                 .endpointIdentificationAlgorithm("HTTPS")
                 .applicationProtocols(protocol);
-        KeyManager own = files.keyManager();
+        KeyManager own = loaded.own();
         if (own != null) {
-            requireUsable(own, files);
+            requireUsable(own, loaded.files());
             builder.keyManager(own, null);
         }
-        return trusting(builder, files).build();
+        return trusting(builder, loaded).build();
     }
 
     /** BoringSSL neither offers nor takes Ed25519 unless it is told to, which Netty does not. */
@@ -49,8 +49,8 @@ final class QuicTls {
         }
     }
 
-    private static QuicSslContextBuilder trusting(QuicSslContextBuilder builder, TlsFiles files) throws IOException {
-        TrustManager authorities = files.trustManager();
+    private static QuicSslContextBuilder trusting(QuicSslContextBuilder builder, TlsFiles.Loaded loaded) {
+        TrustManager authorities = loaded.authorities();
         return authorities == null ? builder : builder.trustManager(authorities);
     }
 }

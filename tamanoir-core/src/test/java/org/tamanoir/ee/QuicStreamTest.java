@@ -12,7 +12,9 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -184,6 +186,28 @@ class QuicStreamTest extends TcpNodeTesting {
             assertThat(Set.of(DropReason.SERVICE, DropReason.SERVICE_CLOSED, DropReason.TRUNCATED))
                     .containsAll(node.traffic().drops().keySet());
         }
+    }
+
+    /** TLS can use a key of Ed25519, and QUIC's library cannot. */
+    @Test
+    void aCertificateThatQuicCannotUseIsTakenByNeither() throws Exception {
+        TestNode node = node(MARK).toHost(sink().address());
+        byte[] certificate = Files.readAllBytes(files.certificate());
+        byte[] key = Files.readAllBytes(files.key());
+        TlsFiles other = authority.withKey("other", "Ed25519");
+        Files.copy(other.certificate(), files.certificate(), StandardCopyOption.REPLACE_EXISTING);
+        Files.copy(other.key(), files.key(), StandardCopyOption.REPLACE_EXISTING);
+        assertThatThrownBy(() -> node.environment.renewTls())
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("is none of EC and RSA");
+        Files.write(files.certificate(), certificate);
+        Files.write(files.key(), key);
+        assertThat(node.environment.renewTls()).as("whether it is another one").isFalse();
+
+        TlsFiles renewed = authority.withKey("renewed", "EC");
+        Files.copy(renewed.certificate(), files.certificate(), StandardCopyOption.REPLACE_EXISTING);
+        Files.copy(renewed.key(), files.key(), StandardCopyOption.REPLACE_EXISTING);
+        assertThat(node.environment.renewTls()).isTrue();
     }
 
     @Test
