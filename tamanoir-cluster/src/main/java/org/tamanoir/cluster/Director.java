@@ -1,6 +1,7 @@
 package org.tamanoir.cluster;
 
 import java.net.InetAddress;
+import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -33,10 +34,20 @@ public final class Director implements AutoCloseable {
 
     private final DirectorConfig config;
     private final Ipvs ipvs;
+    private volatile Map<URI, String> authorizations = Map.of();
     /** Null until it is started. */
     private volatile @Nullable DirectorLoop loop;
 
     /** Makes a director that is not started; opens nothing. */
+    /**
+     * Shows nodes these tokens from the next question on: to nobody else, whatever address a node registers.
+     *
+     * @param byAdminApi the header {@code Authorization} for a listed back-end, by the address of its admin API
+     */
+    public void authorizations(Map<URI, String> byAdminApi) {
+        authorizations = Map.copyOf(byAdminApi);
+    }
+
     public Director(DirectorConfig config, Ipvs ipvs) {
         this.config = config;
         this.ipvs = ipvs;
@@ -126,7 +137,7 @@ public final class Director implements AutoCloseable {
         LvsTable wanted = WantedTable.of(config.services(), memory.roster().places());
         memory.keeper().plan(wanted); // Refuses what is another's, before anything is changed.
         host.requireFree();
-        NodeQuestions questions = new NodeQuestions(config.name(), config.tls());
+        NodeQuestions questions = new NodeQuestions(config.name(), config.tls(), admin -> authorizations.get(admin));
         boolean first = !memory.ownsAny();
         try {
             host.apply();

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.config.Bounds;
@@ -35,15 +36,29 @@ public final class NodeQuestions implements AutoCloseable {
     private static final int MAX_WAITING = 16_384;
 
     private final HttpClient client;
+    private final Function<URI, @Nullable String> authorizations;
     private final ThreadPoolExecutor threads;
 
     /**
-     * Begins with no question.
+     * Begins with no question, and shows nobody a token.
      *
      * @param name of the threads
      * @throws ClusterException if the TLS files cannot be used
      */
     public NodeQuestions(String name, @Nullable TlsFiles tls) throws ClusterException {
+        this(name, tls, admin -> null);
+    }
+
+    /**
+     * Begins with no question.
+     *
+     * @param name of the threads
+     * @param authorizations the header {@code Authorization} for an admin API by its address; null = none; any thread asks
+     * @throws ClusterException if the TLS files cannot be used
+     */
+    NodeQuestions(String name, @Nullable TlsFiles tls, Function<URI, @Nullable String> authorizations)
+            throws ClusterException {
+        this.authorizations = authorizations;
         threads = new ThreadPoolExecutor(
                 THREADS, THREADS, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(MAX_WAITING), task -> {
                     Thread thread = new Thread(task, name + " asks");
@@ -76,12 +91,15 @@ public final class NodeQuestions implements AutoCloseable {
 
     /** Completes within {@code timeout}, with an answer or a {@link NoAnswerException}. */
     public CompletableFuture<Answer> get(URI admin, String path, Duration timeout, int limitBytes) {
-        HttpRequest request = HttpRequest.newBuilder(admin.resolve(path))
+        HttpRequest.Builder request = HttpRequest.newBuilder(admin.resolve(path))
                 .setHeader("User-Agent", "tamanoir")
-                .timeout(timeout)
-                .build();
+                .timeout(timeout);
+        String authorization = authorizations.apply(admin);
+        if (authorization != null) {
+            request.setHeader("Authorization", authorization);
+        }
         CompletableFuture<HttpResponse<String>> exchange =
-                client.sendAsync(request, head -> BoundedBody.text(limitBytes));
+                client.sendAsync(request.build(), head -> BoundedBody.text(limitBytes));
         CompletableFuture<Answer> answer =
                 exchange.thenApply(response -> new Answer(response.statusCode(), response.body()));
         CompletableFuture<Answer> bounded = new CompletableFuture<>();

@@ -38,10 +38,14 @@ final class DirectorBackEnds {
             TABLE.add("weight", Kind.number("", 1, RealServer.MAX_WEIGHT), null, "by `weights`");
     private static final Setting<Path> TOKEN = TABLE.add("token-file", AdminConfig.TOKEN_FILE, null, "none");
 
+    private static final Setting<Path> ADMIN_TOKEN =
+            TABLE.add("admin-token-file", AdminConfig.TOKEN_FILE, null, "none");
+
     private final Section root;
     private final List<ClusterService> services;
     private final List<BackEnd> backEnds = new ArrayList<>();
     private final Map<String, Path> tokens = new HashMap<>();
+    private final Map<URI, Path> adminTokens = new HashMap<>();
     private final OnceOnly once;
 
     /** @param root the whole file */
@@ -54,6 +58,11 @@ final class DirectorBackEnds {
     /** Returns the files with tokens of back-ends that have one of their own, by name; after {@link #backEnds}. */
     Map<String, Path> tokens() {
         return tokens;
+    }
+
+    /** Returns the files with what admin APIs of back-ends want to see, by their addresses; after {@link #backEnds}. */
+    Map<URI, Path> adminTokens() {
+        return adminTokens;
     }
 
     /** Reads those that are sound. */
@@ -83,8 +92,13 @@ final class DirectorBackEnds {
         if (token != null) {
             tokens.put(name, token);
         }
-        URI admin = given.find(ADMIN);
-        backEnds.add(new BackEnd(name, address, admin == null ? usualAdmin(address) : admin, given.find(WEIGHT)));
+        URI named = given.find(ADMIN);
+        URI admin = named == null ? usualAdmin(address) : named;
+        Path adminToken = given.find(ADMIN_TOKEN);
+        if (adminToken != null) {
+            adminTokens.put(admin, adminToken);
+        }
+        backEnds.add(new BackEnd(name, address, admin, given.find(WEIGHT)));
     }
 
     private void requireOwn(String where, InetAddress address) {

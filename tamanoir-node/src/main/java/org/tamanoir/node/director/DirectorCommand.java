@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.Director;
@@ -64,7 +65,7 @@ public final class DirectorCommand implements Callable<Integer> {
             report.valid(String.valueOf(config.file), settings);
             return ExitCode.OK;
         }
-        return new DirectorProcess(settings, report).run();
+        return new DirectorProcess(Objects.requireNonNull(config.file), settings, report).run();
     }
 
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)

@@ -16,6 +16,7 @@ import org.tamanoir.node.admin.AdminSettings;
 import org.tamanoir.node.admin.DirectorServer;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.node.cli.HangUp;
 import org.tamanoir.node.cli.StopSignal;
 import org.tamanoir.node.cli.Systemd;
 import org.tamanoir.node.config.AdminConfig;
@@ -27,11 +28,14 @@ final class DirectorProcess {
     private static final Duration STOP_GRACE = Duration.ofSeconds(15);
     private static final long LOOK_NS = Duration.ofMillis(500).toNanos();
 
+    private final Path file;
     private final DirectorSettings settings;
     private final DirectorConfig config;
     private final DirectorReport report;
 
-    DirectorProcess(DirectorSettings settings, DirectorReport report) {
+    /** @param file that the settings are from */
+    DirectorProcess(Path file, DirectorSettings settings, DirectorReport report) {
+        this.file = file;
         this.settings = settings;
         this.config = settings.director();
         this.report = report;
@@ -48,12 +52,14 @@ final class DirectorProcess {
             // The port first: what cannot listen changes nothing in the kernel.
             try (Director director = new Director(config, ipvs);
                     DirectorServer server = server(director)) {
+                director.authorizations(settings.authorizations());
+                Systemd systemd = Systemd.ofProcess();
+                HangUp.onHangUp(new DirectorReload(file, settings, director::authorizations, systemd)::reload);
                 director.start();
                 if (server != null) {
                     server.open();
                 }
                 report.started(config, server == null ? null : url(server.address()));
-                Systemd systemd = Systemd.ofProcess();
                 systemd.ready(config.services().size() + " services");
                 do {
                     report.changes(director.status());

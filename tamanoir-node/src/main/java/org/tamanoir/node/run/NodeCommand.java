@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.node.cli.HangUp;
 import org.tamanoir.node.cli.Output;
 import org.tamanoir.node.config.ConfigFile;
 import org.tamanoir.node.config.NodeConfig;

@@ -17,6 +17,7 @@ import org.tamanoir.cluster.MembershipStatus;
 import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.node.cli.HangUp;
 import org.tamanoir.node.cli.Systemd;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.GatewayLine;

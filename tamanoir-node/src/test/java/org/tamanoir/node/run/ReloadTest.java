@@ -29,6 +29,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.node.Program;
 import org.tamanoir.node.Programs;
 import org.tamanoir.support.NotifyReceiver;
@@ -300,9 +302,10 @@ class ReloadTest {
     }
 
     /** A signal is answered by nothing: systemctl would say that a reload was done which was refused. */
-    @Test
-    void theUnitChecksBeforeItSendsTheSignal() throws Exception {
-        Path unit = Path.of("src/deb/root/usr/lib/systemd/system/tamanoir-node.service");
+    @ParameterizedTest
+    @ValueSource(strings = {"node", "director"})
+    void theUnitChecksBeforeItSendsTheSignal(String name) throws Exception {
+        Path unit = Path.of("src/deb/root/usr/lib/systemd/system/tamanoir-" + name + ".service");
         List<String> lines = Files.readAllLines(unit);
         String start = option(lines, "ExecStart=").get(0);
         List<String> reload = option(lines, "ExecReload=");

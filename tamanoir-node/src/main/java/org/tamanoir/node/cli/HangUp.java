@@ -1,4 +1,4 @@
-package org.tamanoir.node.run;
+package org.tamanoir.node.cli;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
@@ -11,13 +11,13 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread contract: any thread; the task runs on one of the JVM's, a new one for each signal.
  */
-final class HangUp {
+public final class HangUp {
     private static final Logger LOG = LoggerFactory.getLogger(HangUp.class);
 
     private HangUp() {}
 
     /** Runs the task at each signal from now on; where none can be had there is a line in the log. */
-    static void onHangUp(Runnable task) {
+    public static void onHangUp(Runnable task) {
         try {
             Class<?> handler = Class.forName("sun.misc.SignalHandler");
             Class<?> signal = Class.forName("sun.misc.Signal");
@@ -34,7 +34,7 @@ final class HangUp {
             Object hangUp = signal.getConstructor(String.class).newInstance("HUP");
             signal.getMethod("handle", signal, handler).invoke(null, hangUp, handling);
         } catch (ReflectiveOperationException | RuntimeException e) {
-            LOG.info("SIGHUP does not reload here ({}): use 'ctl reload'", e.toString());
+            LOG.info("SIGHUP does not reload here ({}): use 'ctl reload', or restart", e.toString());
         }
     }
 }
