@@ -51,6 +51,7 @@ final class Fanout {
     private void send(ByteBuffer buffer, Runs runs, Member to, UdpSender sender, int port, long nowNs) {
         Counts copies = to.copies;
         TokenBucket bucket = to.bucket;
+        sender.from(to.ownHigh, to.ownLow, to.ownDevice);
         for (int run = 0; run < runs.count(); run++) {
             if (runs.sources[run] == to) {
                 continue;

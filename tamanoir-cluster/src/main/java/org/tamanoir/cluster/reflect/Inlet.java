@@ -8,6 +8,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.transport.IoLoop;
 import org.tamanoir.transport.Transport;
 import org.tamanoir.transport.UdpBatch;
+import org.tamanoir.transport.UdpEgressSockets;
 import org.tamanoir.transport.UdpPort;
 import org.tamanoir.transport.UdpSender;
 import org.tamanoir.transport.UdpSocket;
@@ -37,6 +38,7 @@ final class Inlet implements AutoCloseable {
         this.session = session;
         this.portOffset = portOffset;
         socket = transport.bind(address);
+        UdpEgressSockets.warnOfAnswers(socket);
         try {
             InetAddress group =
                     address.getAddress().isMulticastAddress() ? address.getAddress() : session.config.group();

@@ -37,6 +37,11 @@ final class Member {
     /** Of wishes that it makes as a member. */
     final TokenBucket wishes;
 
+    // The address of this host that it spoke to last, which copies leave from; 0 and 0 = the system chooses.
+    long ownHigh;
+    long ownLow;
+    int ownDevice;
+
     final Counts copies = new Counts();
     long packetsIn;
     long bytesIn;
@@ -76,6 +81,13 @@ final class Member {
         usesPortBehind = origin != Origin.COOKIE;
         seenNs = nowNs;
         provenNs = nowNs;
+    }
+
+    /** Has copies leave from the address that it spoke to: firewalls and connected sockets take no others. */
+    void speaksTo(long ownHigh, long ownLow, int ownDevice) {
+        this.ownHigh = ownHigh;
+        this.ownLow = ownLow;
+        this.ownDevice = ownDevice;
     }
 
     /** Returns whether it sent this source itself, lately: another may have taken the number since. */

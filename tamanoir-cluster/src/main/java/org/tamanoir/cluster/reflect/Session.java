@@ -78,6 +78,11 @@ final class Session {
     private long high;
     private long low;
     private int port;
+    /** The address of this host that it was sent to; 0 and 0 where the socket has one alone. */
+    private long ownHigh;
+
+    private long ownLow;
+    private int ownDevice;
     private @Nullable Member source;
 
     /** @param key 32 random bytes that make the cookies, and the hashes that nobody else can guess */
@@ -180,6 +185,9 @@ final class Session {
         runs.clear(); // What a batch that failed left behind lies in memory that has other datagrams now.
         for (int m = 0; m < messages; m++) {
             lookAt(batch.addressHigh(m), batch.addressLow(m), batch.port(m), portOffset);
+            ownHigh = batch.ownHigh(m);
+            ownLow = batch.ownLow(m);
+            ownDevice = batch.ownDevice(m);
             int start = batch.start(m);
             message(buffer, start, batch.end(m), batch.segmentBytes(m), sender, portOffset, nowNs);
         }
@@ -227,6 +235,7 @@ final class Session {
         Member from = source;
         if (from != null) {
             from.usesPortBehind |= from.port != port;
+            from.speaksTo(ownHigh, ownLow, ownDevice);
             from.seenNs = nowNs;
             from.packetsIn += packets;
             from.bytesIn += bytes;
@@ -423,6 +432,7 @@ final class Session {
             control++;
             InetSocketAddress address = new InetSocketAddress(Addresses.of(high, low), port);
             source = new Member(new MemberConfig(address, config.joined()), Origin.COOKIE, nowNs);
+            source.speaksTo(ownHigh, ownLow, ownDevice);
             members.add(source);
         }
     }
@@ -432,6 +442,7 @@ final class Session {
         answers.asked++;
         answers.sentBytes += Cookies.MESSAGE_BYTES;
         isAnswering = true;
+        sender.from(ownHigh, ownLow, ownDevice);
         sender.add(buffer, at, Cookies.MESSAGE_BYTES, high, low, port);
         sender.flush();
         isAnswering = false;

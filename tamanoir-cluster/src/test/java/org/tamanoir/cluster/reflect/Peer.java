@@ -55,7 +55,15 @@ final class Peer implements AutoCloseable {
 
     /** Joins by a cookie. */
     void join(Reflector reflector) throws IOException {
-        InetSocketAddress input = reflector.inputs().get(0);
+        join(reflector, reflector.inputs().get(0));
+    }
+
+    /** Takes no datagrams but from there. */
+    void connect(InetSocketAddress to) throws IOException {
+        socket.connect(to);
+    }
+
+    void join(Reflector reflector, InetSocketAddress input) throws IOException {
         int before = reflector.status(0).get(0).memberCount();
         send(input, "tamanoir-join " + "0".repeat(32));
         send(input, receive().replace("take", "join"));

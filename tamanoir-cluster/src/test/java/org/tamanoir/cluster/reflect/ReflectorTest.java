@@ -17,6 +17,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.tamanoir.routing.Prefix;
@@ -113,6 +115,42 @@ class ReflectorTest {
         SessionStatus status = balanced(reflector);
         assertThat(status.datagramsIn()).isEqualTo(50);
         assertThat(status.sent()).isEqualTo(200);
+    }
+
+    /** A connected socket takes nothing from another address than the one that it sends to. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void membersAreAnsweredFromTheAddressThatTheySpeakTo() throws Exception {
+        SessionConfig closed = joinable();
+        Reflector reflector = start(
+                TransportKind.NATIVE,
+                new SessionConfig(
+                        closed.name(),
+                        new InetSocketAddress("0.0.0.0", 0),
+                        null,
+                        closed.format(),
+                        closed.members(),
+                        closed.joinFrom(),
+                        closed.sendFrom(),
+                        closed.joined(),
+                        closed.joinTimeout(),
+                        closed.maxMembers(),
+                        closed.maxPerAddress(),
+                        closed.clockRate()));
+        int port = reflector.inputs().get(0).getPort();
+        InetSocketAddress second = new InetSocketAddress("127.0.0.2", port);
+        InetSocketAddress third = new InetSocketAddress("127.0.0.3", port);
+        Peer one = peer();
+        Peer other = peer();
+        one.connect(second);
+        other.connect(third);
+        one.join(reflector, second);
+        other.join(reflector, third);
+        one.send(second, "hello");
+        assertThat(other.receive()).isEqualTo("hello");
+        other.send(third, "hello to you");
+        assertThat(one.receive()).isEqualTo("hello to you");
+        balanced(reflector);
     }
 
     @ParameterizedTest
