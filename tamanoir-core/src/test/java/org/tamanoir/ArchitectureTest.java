@@ -294,6 +294,7 @@ class ArchitectureTest {
                     "org.tamanoir.anep..",
                     "org.tamanoir.format..",
                     "org.tamanoir.nodeos..",
+                    "org.tamanoir.platform..",
                     "org.tamanoir.preemption..",
                     "tools.jackson..",
                     "org.slf4j..",

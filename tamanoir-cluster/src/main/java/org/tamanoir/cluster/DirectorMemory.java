@@ -13,6 +13,7 @@ import org.tamanoir.cluster.lvs.Ipvs;
 import org.tamanoir.cluster.lvs.LvsTable;
 import org.tamanoir.cluster.lvs.Ownership;
 import org.tamanoir.cluster.lvs.Plan;
+import org.tamanoir.platform.Causes;
 
 /**
  * What a director knows: the back-ends, the services to deploy, what of the kernel is its own, and all of that in its
@@ -48,7 +49,7 @@ final class DirectorMemory implements AutoCloseable {
             Files.createDirectories(folder);
         } catch (IOException e) {
             throw new ClusterException(
-                    "state folder " + folder + " cannot be made (" + e + "): name another in 'state'", e);
+                    "state folder " + folder + " cannot be made (" + Causes.text(e) + "): name another in 'state'", e);
         }
         Ownership ownership = Ownership.open(folder);
         try {

@@ -27,6 +27,7 @@ import org.tamanoir.cluster.config.Welcome;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.deploy.BoundedBody;
 import org.tamanoir.deploy.HttpCalls;
+import org.tamanoir.platform.Causes;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -223,7 +224,7 @@ final class MembershipLink {
             return otherProtocol.get();
         }
         if (e instanceof SSLException) {
-            return "no TLS with it: " + Bounds.line(e.getMessage())
+            return "no TLS with it: " + Bounds.line(Causes.text(e))
                     + "; name the authority of its certificate under tls.trust, or with --tls-trust";
         }
         if (e instanceof ConnectException) {

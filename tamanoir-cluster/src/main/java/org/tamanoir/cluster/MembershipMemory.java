@@ -11,6 +11,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.cluster.config.Welcome;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.deploy.SmallFile;
+import org.tamanoir.platform.Causes;
 
 /**
  * What a director said last, in a file that is there whole or not at all: a node that starts while no director answers
@@ -39,7 +40,7 @@ final class MembershipMemory {
             LOG.warn("{}: what directors said before cannot be read: it has more than 1 MiB", file);
             return null;
         } catch (IOException | ClusterException e) {
-            LOG.warn("{}: what directors said before cannot be read: {}", file, e.getMessage());
+            LOG.warn("{}: what directors said before cannot be read: {}", file, Causes.text(e));
             return null;
         }
     }
@@ -59,7 +60,7 @@ final class MembershipMemory {
             isBroken = false;
         } catch (IOException e) {
             if (!isBroken) {
-                LOG.warn("{}: what the directors say is not remembered for the next start: {}", file, e.toString());
+                LOG.warn("{}: what the directors say is not remembered for the next start: {}", file, Causes.text(e));
             }
             isBroken = true;
         }

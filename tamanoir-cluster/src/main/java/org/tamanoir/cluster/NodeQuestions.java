@@ -22,6 +22,7 @@ import org.tamanoir.cluster.config.Bounds;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.deploy.BoundedBody;
 import org.tamanoir.deploy.HttpCalls;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.tls.TlsFiles;
 
 /**
@@ -128,9 +129,9 @@ public final class NodeQuestions implements AutoCloseable {
         if (otherProtocol.isPresent()) {
             return otherProtocol.get();
         }
-        String said = cause.getMessage() == null ? cause.getClass().getSimpleName() : Bounds.line(cause.getMessage());
+        String said = Bounds.line(Causes.text(cause));
         if (cause instanceof ConnectException) {
-            return "takes no connection" + (cause.getMessage() == null ? "" : ": " + said);
+            return cause.getMessage() == null ? "takes no connection" : "takes no connection: " + said;
         }
         return (cause instanceof SSLException ? "TLS failed: " : "connection broke: ") + said;
     }

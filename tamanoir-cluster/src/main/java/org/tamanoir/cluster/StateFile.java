@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.config.Bounds;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.deploy.SmallFile;
+import org.tamanoir.platform.Causes;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -51,9 +52,9 @@ final class StateFile {
         } catch (NoSuchFileException e) {
             return new StateFile(file, DirectorState.EMPTY);
         } catch (JacksonException | CharacterCodingException e) {
-            throw broken(file, Bounds.line(String.valueOf(e.getMessage())), e);
+            throw broken(file, Bounds.line(Causes.text(e)), e);
         } catch (IOException e) {
-            throw new ClusterException("state " + file + " cannot be read: " + e + "; make it readable", e);
+            throw new ClusterException("state " + file + " cannot be read: " + Causes.text(e) + "; make it readable", e);
         }
     }
 
@@ -79,7 +80,7 @@ final class StateFile {
             SmallFile.replace(file, MAPPER.writeValueAsBytes(state));
         } catch (IOException e) {
             throw new ClusterException(
-                    "state " + file + " cannot be written (" + e + "): what changed is done, but a restart forgets it; "
+                    "state " + file + " cannot be written (" + Causes.text(e) + "): what changed is done, but a restart forgets it; "
                             + "make room or the folder writable",
                     e);
         }

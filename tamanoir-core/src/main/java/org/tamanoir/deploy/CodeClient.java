@@ -15,6 +15,7 @@ import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
 
 /**
  * GET requests whose sizes and waits hold against any server: time-outs count from the last byte and from the begin,
@@ -162,8 +163,8 @@ final class CodeClient implements AutoCloseable {
             if (at instanceof java.nio.channels.UnresolvedAddressException) {
                 return ": host name is not known";
             }
-            String text = at.getMessage();
-            if (text != null) {
+            if (at.getMessage() != null) {
+                String text = Causes.text(at);
                 return ": " + OneLine.of(text.substring(0, Math.min(text.length(), MAX_REASON)));
             }
         }

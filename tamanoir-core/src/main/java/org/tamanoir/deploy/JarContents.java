@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 import java.util.zip.ZipFile;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
 
 /**
  * The entries of a jar, unpacked in memory, as Java itself reads them ({@link JarFile}): by the central directory, and by
@@ -58,7 +59,7 @@ record JarContents(Map<String, byte[]> entries) {
             delete(copy);
             throw new LocalException(
                     label + ": there is no room for " + jar.length + " bytes in " + folder + ", where jars are read: "
-                            + e + "; give this program another folder (-Djava.io.tmpdir)",
+                            + Causes.text(e) + "; give this program another folder (-Djava.io.tmpdir)",
                     e);
         }
         try (JarFile file = new JarFile(copy.toFile(), false, ZipFile.OPEN_READ, JarFile.runtimeVersion())) {

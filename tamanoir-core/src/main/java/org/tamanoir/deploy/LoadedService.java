@@ -13,6 +13,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.preemption.Checkpoints;
 import org.tamanoir.preemption.ClassAnnotations;
@@ -241,7 +242,7 @@ public final class LoadedService implements AutoCloseable {
             }
         } catch (IOException e) {
             throw new CodeRefusedException(
-                    Refusal.WRONG_DIGEST, manifest.id() + ": its jar cannot be read any more: " + e + remedy);
+                    Refusal.WRONG_DIGEST, manifest.id() + ": its jar cannot be read any more: " + Causes.text(e) + remedy);
         }
         throw new CodeRefusedException(
                 Refusal.WRONG_DIGEST,

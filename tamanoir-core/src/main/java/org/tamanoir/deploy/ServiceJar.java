@@ -12,6 +12,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
 import java.util.jar.Attributes;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.preemption.CheckpointPolicy;
 import org.tamanoir.preemption.Checkpoints;
 
@@ -130,7 +131,7 @@ public record ServiceJar(
                     Refusal.TOO_LARGE, label + " has more than " + Manifest.MAX_JAR_BYTES + " bytes; make it smaller");
         } catch (IOException e) {
             throw new CodeRefusedException(
-                    Refusal.MALFORMED, label + " cannot be read: " + e + "; correct the path, or its permissions");
+                    Refusal.MALFORMED, label + " cannot be read: " + Causes.text(e) + "; correct the path, or its permissions");
         }
     }
 

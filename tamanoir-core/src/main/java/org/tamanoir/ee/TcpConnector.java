@@ -8,6 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.tls.TlsContext;
 import org.tamanoir.transport.StreamCodec;
@@ -134,7 +135,7 @@ final class TcpConnector implements Connections.Connector<TcpEgress> {
                         : instance.loop.connect(address, timeout, tls);
                 comeBackAfter(timeout);
             } catch (UncheckedIOException e) {
-                failed(String.valueOf(e.getMessage()), false); // Descriptors may come free.
+                failed(Causes.text(e), false); // Descriptors may come free.
             }
         }
 

@@ -17,6 +17,7 @@ import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceFetches;
 import org.tamanoir.nodeos.Level;
 import org.tamanoir.offload.UpcallMetadata;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.trace.PacketTrace;
@@ -99,7 +100,7 @@ final class TraceEntry {
             return context.transport().bind(new InetSocketAddress(at, 0));
         } catch (IOException e) {
             throw new IllegalStateException(
-                    "no socket for an answer: " + e.getMessage() + "; name a source that it can go to", e);
+                    "no socket for an answer: " + Causes.text(e) + "; name a source that it can go to", e);
         }
     }
 

@@ -27,6 +27,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.deploy.SmallFile;
 import org.tamanoir.deploy.TrustPolicy;
+import org.tamanoir.platform.Causes;
 
 /**
  * The trust policy in force: the operator's, and what was revoked while the node ran, which a file keeps over
@@ -235,7 +236,7 @@ public final class TrustStore implements Supplier<TrustPolicy> {
                 lock.close();
             }
         } catch (IOException e) {
-            throw new IOException("revocations " + file + " cannot be written: " + e, e);
+            throw new IOException("revocations " + file + " cannot be written: " + Causes.text(e), e);
         }
     }
 

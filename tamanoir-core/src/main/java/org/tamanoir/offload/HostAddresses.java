@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.routing.Addresses;
 
 /**
@@ -71,7 +72,7 @@ public final class HostAddresses {
             found.forEach(each -> put(next, each));
             table = next;
         } catch (IOException | RuntimeException e) {
-            LOG.warn("the addresses of this host cannot be read, those of before stay: {}", e.toString());
+            LOG.warn("the addresses of this host cannot be read, those of before stay: {}", Causes.text(e));
         }
         refreshedNs = System.nanoTime();
         pauseNs = Math.max(REFRESH_NS, LOOKS_SHARE * (refreshedNs - begunNs));

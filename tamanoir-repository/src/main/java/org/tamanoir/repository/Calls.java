@@ -16,6 +16,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.BoundedBody;
 import org.tamanoir.deploy.HttpCalls;
+import org.tamanoir.platform.Causes;
 
 /**
  * HTTP calls to one repository, each bounded in bytes and in time as a whole: an answer that may be long has the time that
@@ -123,12 +124,12 @@ final class Calls {
             if (each instanceof UnresolvedAddressException) {
                 return "the host is unknown: correct its name";
             } else if (each instanceof SSLException) {
-                return "no TLS connection: " + each.getMessage()
+                return "no TLS connection: " + Causes.text(each)
                         + "; give the certificate of its authority (--ca FILE), or correct http or https";
             } else if (each instanceof ConnectException) {
                 return "cannot be reached; is the repository running there?";
             }
         }
-        return "the call failed: " + (cause.getMessage() == null ? cause.toString() : cause.getMessage());
+        return "the call failed: " + Causes.text(cause);
     }
 }

@@ -17,6 +17,7 @@ import org.tamanoir.deploy.FormatFile;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatId;
+import org.tamanoir.platform.Causes;
 
 /**
  * FFS's own format server, as C programs ask it where {@code FORMAT_SERVER_HOST=http://HOST:PORT}: {@link FormatFile}.
@@ -131,10 +132,10 @@ final class FormatHandler {
         } catch (IllegalArgumentException e) {
             return Reply.error(400, e.getMessage());
         } catch (ConflictException e) {
-            return Reply.error(409, e.getMessage());
+            return Reply.error(409, Causes.text(e));
         } catch (IOException e) {
-            LOG.warn("cannot keep a format: {}", e.toString());
-            return Reply.error(507, e.getMessage());
+            LOG.warn("cannot keep a format: {}", Causes.text(e));
+            return Reply.error(507, Causes.text(e));
         }
     }
 }

@@ -231,7 +231,7 @@ public final class HttpListener implements AutoCloseable {
                     .toCompletableFuture()
                     .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException | TimeoutException e) {
-            throw new IOException("TLS certificate " + tls.certificate() + ": is not taken: " + e, e);
+            throw new IOException("TLS certificate " + tls.certificate() + ": is not taken: " + Causes.text(e), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("TLS certificate " + tls.certificate() + ": is not taken: interrupted", e);

@@ -21,6 +21,7 @@ import org.tamanoir.deploy.TrustPolicy;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.text.ExactJson;
+import org.tamanoir.platform.Causes;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -185,10 +186,10 @@ final class PublishHandler {
                     e.getMessage() + " is not here; what is to be published must be uploaded before: PUT "
                             + "/api/uploads/SHA-256");
         } catch (IllegalArgumentException e) {
-            return Answer.error(400, e.getMessage());
+            return Answer.error(400, Causes.text(e));
         } catch (IOException e) {
-            LOG.warn("cannot publish: {}", e.toString());
-            return Answer.error(507, "the repository cannot store it: " + e.getMessage());
+            LOG.warn("cannot publish: {}", Causes.text(e));
+            return Answer.error(507, "the repository cannot store it: " + Causes.text(e));
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.platform.Causes;
 
 /**
  * Jars that are uploaded and wait to be published, by their SHA-256. Bounded in number and in bytes, both counted
@@ -124,7 +125,7 @@ final class Uploads {
         try {
             Files.deleteIfExists(file);
         } catch (IOException e) {
-            LOG.warn("{}: cannot be removed: {}", file, e.toString());
+            LOG.warn("{}: cannot be removed: {}", file, Causes.text(e));
         }
     }
 

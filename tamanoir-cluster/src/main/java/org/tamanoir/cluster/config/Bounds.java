@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.OneLine;
+import org.tamanoir.platform.Causes;
 
 /** Bounds of what configuration files, nodes and operators say; each is refused in one line. */
 public final class Bounds {
@@ -105,7 +106,7 @@ public final class Bounds {
 
     /** Returns what an error says, or else its kind, for a line of ours. */
     public static String reason(Throwable error) {
-        return line(error.getMessage() == null ? error.toString() : error.getMessage());
+        return line(Causes.text(error));
     }
 
     /** Returns the same in single quotes, and shorter. */

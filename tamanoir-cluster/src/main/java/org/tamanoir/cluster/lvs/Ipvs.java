@@ -18,6 +18,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
 
 /**
  * The kernel's table, in the network namespace of the calling thread, through ipvsadm (Debian's 1.31). Every program that
@@ -166,7 +167,7 @@ public final class Ipvs {
             } catch (NoSuchFileException e) {
                 continue;
             } catch (IOException e) {
-                throw new ClusterException("cannot read " + SET_BY + name + ": " + e.getMessage(), e);
+                throw new ClusterException("cannot read " + SET_BY + name + ": " + Causes.text(e), e);
             }
         }
         return Collections.unmodifiableSortedMap(values);
@@ -182,7 +183,7 @@ public final class Ipvs {
             throw new ClusterException("the kernel has no setting " + SET_BY + name + ": leave it out", e);
         } catch (IOException e) {
             throw new ClusterException(
-                    "cannot set " + SET_BY + name + " to '" + value + "': " + e.getMessage()
+                    "cannot set " + SET_BY + name + " to '" + value + "': " + Causes.text(e)
                             + ": the value must be one that it takes, /proc/sys writable, and this process root there",
                     e);
         } finally {

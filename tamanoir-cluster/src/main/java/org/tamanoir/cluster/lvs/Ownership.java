@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
 
 /**
  * Which virtual services of this network namespace a director has made: kept in a file, so that it knows them after a
@@ -54,7 +55,7 @@ public final class Ownership implements AutoCloseable {
         try {
             real = Files.createDirectories(folder).toRealPath();
         } catch (IOException e) {
-            throw new ClusterException("cannot make the state folder " + folder + ": " + e.getMessage(), e);
+            throw new ClusterException("cannot make the state folder " + folder + ": " + Causes.text(e), e);
         }
         synchronized (HELD) {
             if (!HELD.add(real)) {
@@ -95,7 +96,7 @@ public final class Ownership implements AutoCloseable {
             return channel;
         } catch (IOException e) {
             close(channel);
-            throw new ClusterException("cannot lock " + file + ": " + e.getMessage(), e);
+            throw new ClusterException("cannot lock " + file + ": " + Causes.text(e), e);
         }
     }
 

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.tamanoir.deploy.SmallFile;
+import org.tamanoir.platform.Causes;
 
 /**
  * The file of an {@link Ownership}:
@@ -49,7 +50,7 @@ final class OwnershipRecord {
             return new Place(ProcFile.read(BOOT), String.valueOf(Files.getAttribute(NAMESPACE, "unix:ino")));
         } catch (IOException e) {
             throw new ClusterException(
-                    "cannot tell boot and network namespace: " + e.getMessage() + ": /proc must be mounted", e);
+                    "cannot tell boot and network namespace: " + Causes.text(e) + ": /proc must be mounted", e);
         }
     }
 
@@ -70,7 +71,7 @@ final class OwnershipRecord {
         } catch (NoSuchFileException e) {
             return Set.of();
         } catch (IOException e) {
-            throw new ClusterException("cannot read " + file + ": " + e.getMessage(), e);
+            throw new ClusterException("cannot read " + file + ": " + Causes.text(e), e);
         }
         if (lines.size() < 4
                 || !lines.get(0).equals(HEADER)
@@ -121,7 +122,7 @@ final class OwnershipRecord {
         try {
             SmallFile.replace(file, text.toString().getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
-            throw new ClusterException("cannot write " + file + ": " + e.getMessage(), e);
+            throw new ClusterException("cannot write " + file + ": " + Causes.text(e), e);
         }
     }
 }

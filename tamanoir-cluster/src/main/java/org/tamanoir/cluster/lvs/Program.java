@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
 
 /**
  * One program of the host, started anew for each question; it inherits the network namespace of the thread that asks, speaks
@@ -111,7 +112,7 @@ public final class Program {
         try {
             return builder.start();
         } catch (IOException e) {
-            throw new ClusterException("cannot start " + file + ": " + e.getMessage(), e);
+            throw new ClusterException("cannot start " + file + ": " + Causes.text(e), e);
         }
     }
 

@@ -15,6 +15,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
@@ -217,7 +218,7 @@ public final class Reflector implements AutoCloseable {
         try {
             known.config.requireOther(member, input(known), OwnAddresses.ofHost());
         } catch (SocketException e) {
-            throw new IllegalStateException("addresses of this host cannot be listed: " + e.getMessage(), e);
+            throw new IllegalStateException("addresses of this host cannot be listed: " + Causes.text(e), e);
         }
         ask(() -> {
             known.join(member, System.nanoTime());

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.deploy.SmallFile;
+import org.tamanoir.platform.Causes;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -47,7 +48,8 @@ final class SetupFile {
             throw new ClusterException(file + ": more than " + LIMIT_BYTES + " bytes, no record of a host set-up", e);
         } catch (IOException | JacksonException | NullPointerException e) {
             throw new ClusterException(
-                    file + ": no record of a host set-up: " + e.getClass().getSimpleName()
+                    file + ": no record of a host set-up: "
+                            + (e instanceof IOException ? Causes.text(e) : "other JSON than the node writes")
                             + "; remove it, then take back by hand what is no longer wanted",
                     e);
         }
@@ -63,7 +65,7 @@ final class SetupFile {
             Files.createDirectories(file.resolveSibling("."));
             SmallFile.replace(file, MAPPER.writeValueAsBytes(new Content(boot(), namespace(), made)));
         } catch (IOException e) {
-            throw new ClusterException(file + ": cannot be written, nothing was changed: " + e, e);
+            throw new ClusterException(file + ": cannot be written, nothing was changed: " + Causes.text(e), e);
         }
     }
 

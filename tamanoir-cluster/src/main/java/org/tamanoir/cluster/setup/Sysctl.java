@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.lvs.ClusterException;
+import org.tamanoir.platform.Causes;
 
 /**
  * Settings of the network below {@code /proc/sys}, named by their paths there: {@code net/ipv4/ip_forward}. The kernel
@@ -59,7 +60,7 @@ final class Sysctl {
             }
         } catch (IOException e) {
             throw new ClusterException(
-                    command(path, value) + ": " + e.getClass().getSimpleName() + " " + e.getMessage(), e);
+                    command(path, value) + ": " + Causes.text(e), e);
         }
     }
 

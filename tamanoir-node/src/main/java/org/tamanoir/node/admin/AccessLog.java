@@ -18,6 +18,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.traffic.StreamRecord;
 
 /**
@@ -209,7 +210,7 @@ public final class AccessLog implements Consumer<StreamRecord>, AutoCloseable {
                 channel.close();
             }
         } catch (IOException e) {
-            LOG.warn("access log {}: {}", file, e.toString());
+            LOG.warn("access log {}: {}", file, Causes.text(e));
         }
         channel = null;
     }

@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import javax.lang.model.SourceVersion;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.ServiceId;
+import org.tamanoir.platform.Causes;
 
 /**
  * The files of a Maven project for a new service, made from templates in which {@code @WORD@} stands for what
@@ -107,7 +108,7 @@ final class ServiceProject {
             } catch (FileSystemException e) {
                 throw e;
             } catch (IOException e) {
-                throw new IOException("cannot write " + path + ": " + e, e);
+                throw new IOException("cannot write " + path + ": " + Causes.text(e), e);
             }
         }
         return List.copyOf(files.keySet());

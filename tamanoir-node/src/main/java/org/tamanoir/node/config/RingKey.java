@@ -6,6 +6,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import org.tamanoir.deploy.SmallFile;
+import org.tamanoir.platform.Causes;
 
 /** The key that all of a ring share, in a file. Stateless; any thread. */
 public final class RingKey {
@@ -33,7 +34,7 @@ public final class RingKey {
         } catch (NoSuchFileException e) {
             problem = "there is no such file; ";
         } catch (IOException e) {
-            problem = "cannot be read: " + e.getMessage() + "; ";
+            problem = "cannot be read: " + Causes.text(e) + "; ";
         }
         throw new IllegalArgumentException("key file " + file + ": " + problem
                 + "32 hexadecimal digits are wanted, as openssl rand -hex 16 makes");

@@ -17,6 +17,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.ee.EeConfig;
 import org.tamanoir.node.config.NodeConfig;
 import org.tamanoir.node.config.NodeSettings;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.repository.CodeServer;
 import org.tamanoir.transport.BackgroundThread;
 import org.tamanoir.transport.ListeningSockets;
@@ -147,7 +148,7 @@ final class HandOver implements AutoCloseable {
             return new HandOver(path, listener, sockets, drain, told);
         } catch (IOException e) {
             throw new IOException(
-                    "hand-over " + path + ": " + e.getMessage() + "; name a path where the node may write", e);
+                    "hand-over " + path + ": " + Causes.text(e) + "; name a path where the node may write", e);
         }
     }
 
@@ -165,7 +166,7 @@ final class HandOver implements AutoCloseable {
             Files.delete(path); // Nobody listens: a node ended without removing it.
             return;
         } catch (IOException e) {
-            throw new IOException("there is a socket that may be in use (" + e.getMessage() + ")", e);
+            throw new IOException("there is a socket that may be in use (" + Causes.text(e) + ")", e);
         }
         throw new IOException("a node listens there already: start this one with --take-over, or stop that one");
     }
@@ -220,7 +221,7 @@ final class HandOver implements AutoCloseable {
             return sockets.share();
         } catch (IOException e) {
             try {
-                peer.send(NO + e.getMessage());
+                peer.send(NO + Causes.text(e));
             } catch (IOException gone) {
                 e.addSuppressed(gone);
             }
@@ -271,7 +272,7 @@ final class HandOver implements AutoCloseable {
             Files.deleteIfExists(
                     path); // While it listens: nobody takes it for left behind, and makes one of its own there.
         } catch (IOException e) {
-            LOG.warn("hand-over: {} is not removed: {}", path, e.toString());
+            LOG.warn("hand-over: {} is not removed: {}", path, Causes.text(e));
         }
         listener.close();
     }

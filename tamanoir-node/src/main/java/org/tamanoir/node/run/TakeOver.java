@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.transport.ListeningSockets;
 import org.tamanoir.transport.LocalSocket;
 
@@ -58,7 +59,7 @@ final class TakeOver implements AutoCloseable {
             old = LocalSocket.connect(path, patience);
         } catch (IOException e) {
             throw new IOException(
-                    "take-over: no node hands over at " + path + " (" + e.getMessage()
+                    "take-over: no node hands over at " + path + " (" + Causes.text(e)
                             + "): start this one without --take-over",
                     e);
         }

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.platform.Causes;
 import org.tamanoir.sched.QosStatus;
 
 /**
@@ -283,7 +284,7 @@ public final class TrafficControl implements Runnable, AutoCloseable {
             }
             return true;
         } catch (IOException e) {
-            report.accept("cannot write down what is changed: " + e + "; make the folder writable");
+            report.accept("cannot write down what is changed: " + Causes.text(e) + "; make the folder writable");
             return false;
         }
     }

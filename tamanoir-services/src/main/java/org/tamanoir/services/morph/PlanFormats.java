@@ -23,6 +23,7 @@ import org.tamanoir.format.FormatFault;
 import org.tamanoir.format.ItemKind;
 import org.tamanoir.format.Layout;
 import org.tamanoir.format.Target;
+import org.tamanoir.platform.Causes;
 
 /**
  * Reads the formats that a plan names: those of FFS files, and those that it declares. A name is the structure's, or with
@@ -68,7 +69,7 @@ final class PlanFormats {
                     file(path, String.valueOf(items.get(i)), "", folder);
                 }
             } catch (IOException | FormatException | InvalidPathException e) {
-                problems.add(path + ": " + items.get(i) + " cannot be read: " + e.getMessage());
+                problems.add(path + ": " + items.get(i) + " cannot be read: " + Causes.text(e));
             }
         }
     }

@@ -21,6 +21,7 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.text.Decimals;
 import org.tamanoir.format.text.StrictUtf8;
+import org.tamanoir.platform.Causes;
 
 /** Reads a plan's tree from YAML 1.2, in which JSON is contained. */
 final class PlanTree {
@@ -49,9 +50,9 @@ final class PlanTree {
             }
             return parse(file.toString(), StrictUtf8.decode(Files.readAllBytes(file)));
         } catch (CharacterCodingException e) {
-            throw new IllegalArgumentException("plan " + file + " cannot be read: " + e.getMessage(), e);
+            throw new IllegalArgumentException("plan " + file + " cannot be read: " + Causes.text(e), e);
         } catch (IOException e) {
-            throw new IllegalArgumentException("plan " + file + " cannot be read: " + e, e);
+            throw new IllegalArgumentException("plan " + file + " cannot be read: " + Causes.text(e), e);
         }
     }
 

@@ -28,6 +28,7 @@ import org.jgroups.protocols.pbcast.GMS;
 import org.jgroups.protocols.pbcast.NAKACK2;
 import org.jgroups.protocols.pbcast.STABLE;
 import org.jgroups.util.ExtendedUUID;
+import org.tamanoir.platform.Causes;
 
 /**
  * Membership by JGroups: a unit is there as long as it is in the group's view. Its channel carries nothing but that.
@@ -139,7 +140,7 @@ public final class GroupMembership implements Membership {
             channel.close();
             throw new IOException(
                     "the group of ring " + settings.ringId() + " cannot be entered at "
-                            + settings.units().get(unit) + " (" + e.getMessage() + "): give another control address",
+                            + settings.units().get(unit) + " (" + Causes.text(e) + "): give another control address",
                     e);
         }
     }

@@ -34,6 +34,7 @@ import org.tamanoir.message.MessageHandler;
 import org.tamanoir.message.Needs;
 import org.tamanoir.message.Outcome;
 import org.tamanoir.message.Outlet;
+import org.tamanoir.platform.Causes;
 
 /**
  * Adds fields from a table by a key. The table is read when the handler is made; its rows are records, found as the parts
@@ -94,7 +95,7 @@ final class Enrich implements MessageHandler {
         try {
             return TableFile.read(settings.file("table"));
         } catch (IOException e) {
-            throw settings.problem("table", settings.text("table") + " cannot be read: " + e.getMessage());
+            throw settings.problem("table", settings.text("table") + " cannot be read: " + Causes.text(e));
         }
     }
 
