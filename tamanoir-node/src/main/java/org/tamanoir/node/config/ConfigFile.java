@@ -133,6 +133,7 @@ public final class ConfigFile {
         Section qos = root.section("qos");
         settings.qos = QosSection.read(qos);
         settings.links = qos.where("links");
+        settings.rules = qos.where("rules");
         sections.remove("listen");
         for (String section : sections) {
             if (section.isEmpty()) {

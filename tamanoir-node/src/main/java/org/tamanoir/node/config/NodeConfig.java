@@ -51,7 +51,7 @@ public record NodeConfig(
         return service.version().isEmpty() && serviceSettings.containsKey(service.name());
     }
 
-    /** Returns the services that gateways, rules for plain IP and levels name, with what names each. */
+    /** Returns the services that the configuration names, but for rules of quality of service, with what names each. */
     public Map<String, String> wanted() {
         Map<String, String> wanted = new TreeMap<>();
         serviceSettings.forEach((name, settings) -> {
@@ -63,10 +63,10 @@ public record NodeConfig(
         return wanted;
     }
 
-    /** A gateway or a rule for plain IP that names a service, and the setting that it stands in. */
+    /** What names a service, and the setting that it stands in. */
     record Naming(Setting<?> setting, String what, String text) {}
 
-    /** Returns the services that gateways and rules for plain IP name, with the first that names each. */
+    /** Returns the services that these settings name, with the first that names each. */
     static Map<String, Naming> naming(Values values) {
         Map<String, Naming> naming = new TreeMap<>();
         for (GatewayLine gateway : values.get(NodeSettings.GATEWAYS)) {
@@ -80,6 +80,16 @@ public record NodeConfig(
                     rules.get(i).service(),
                     new Naming(NodeSettings.PLAIN, "rule", NodeSettings.PLAIN.path() + "[" + i + "]"));
         }
+        for (AdminConfig.ControlRight right : values.get(NodeSettings.CONTROL)) {
+            right.services()
+                    .forEach(name -> naming.putIfAbsent(
+                            name, new Naming(NodeSettings.CONTROL, "token", right.tokenFile().toString())));
+        }
+        values.get(NodeSettings.UDP_AMPLIFIERS)
+                .keySet()
+                .forEach(name -> naming.putIfAbsent(
+                        name,
+                        new Naming(NodeSettings.UDP_AMPLIFIERS, "setting", NodeSettings.UDP_AMPLIFIERS.path())));
         return naming;
     }
 

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -23,9 +24,11 @@ import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.kernel.KernelConfig;
 import org.tamanoir.manager.DeploymentConfig.ServiceSettings;
 import org.tamanoir.nodeos.Level;
+import org.tamanoir.qdisc.ClassRule;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
+import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.QuicPort;
 import org.tamanoir.transport.Transport;
@@ -41,6 +44,8 @@ public final class NodeConfigBuilder {
     public QosConfig qos = QosConfig.OFF;
     /** Where its links stand, as {@code FILE:LINE: path}. */
     String links = "qos.links";
+    /** Where its rules stand. */
+    String rules = "qos.rules";
 
     private final Map<Prefix, Route> routes = new LinkedHashMap<>();
     private final Map<String, ServiceDefinition> services;
@@ -215,11 +220,23 @@ public final class NodeConfigBuilder {
         Map<String, Wanting> missing = new TreeMap<>();
         deployedWhere.forEach((name, where) -> missing.put(name, new Wanting(where, "services")));
         NodeConfig.naming(values).forEach((name, naming) -> {
-            if (!services.containsKey(name) && !ServiceClasses.exists(name)) {
+            if (isMissing(name)) {
                 missing.putIfAbsent(name, new Wanting(values.where(naming.setting()), naming.text()));
             }
         });
+        if (values.get(NodeSettings.UNKNOWN_SERVICE) != FailurePolicy.PASS) { // Else they may be other nodes'.
+            qos.rules().stream()
+                    .map(ClassRule::service)
+                    .filter(Objects::nonNull)
+                    .map(label -> label.replaceFirst(":.*", ""))
+                    .filter(this::isMissing)
+                    .forEach(name -> missing.putIfAbsent(name, new Wanting(rules, "a rule")));
+        }
         return missing;
+    }
+
+    private boolean isMissing(String name) {
+        return !services.containsKey(name) && !ServiceClasses.exists(name);
     }
 
     /** What names a service, and where that stands. */

@@ -2,9 +2,12 @@ package org.tamanoir.node.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tamanoir.anep.ServiceKey;
@@ -13,6 +16,7 @@ import org.tamanoir.plain.PlainMatch;
 import org.tamanoir.plain.PlainRule;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.service.FailurePolicy;
+import org.tamanoir.support.SecretFile;
 
 /** Rules for plain IP in a configuration file. */
 class PlainTableTest {
@@ -138,6 +142,40 @@ class PlainTableTest {
                 .asString()
                 .startsWith("f:1: plain: plain[1] names service org.tamanoir.services.Montor, which nobody has: ")
                 .contains("correct the name to org.tamanoir.services.Monitor");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "limits: {udp-amplifiers: {Montor: 4}}|limits.udp-amplifiers|limits.udp-amplifiers",
+                "admin: {control: [TOKEN=Montor]}|admin.control|TOKEN",
+                "qos: {classes: [{name: a}], rules: [{service: Montor, class: a}]}|qos.rules|a rule",
+                "qos: {classes: [{name: a}], rules: [{service: 'Montor:1.0', class: a}]}|qos.rules|a rule",
+            })
+    void eachKeyThatNamesAServiceWhichNobodyHasIsAProblem(
+            String text, String where, String what, @TempDir Path folder) throws IOException {
+        String token = SecretFile.write(folder.resolve("token"), "0123456789abcdef-control")
+                .toString();
+        String wrong = text.replace("TOKEN", token);
+        assertThat(problems(wrong + "\n", new NodeConfigBuilder[1]))
+                .singleElement()
+                .asString()
+                .startsWith("f:1: " + where + ": " + what.replace("TOKEN", token)
+                        + " names service org.tamanoir.services.Montor, which nobody has: ")
+                .contains("correct the name to org.tamanoir.services.Monitor");
+        assertThat(problems(wrong.replace("Montor", "Monitor") + "\n", new NodeConfigBuilder[1]))
+                .isEmpty();
+    }
+
+    /** A node may order by services that others have. */
+    @Test
+    void aRuleOfQualityOfServiceMayNameAServiceThatPacketsAreForwardedFor() {
+        assertThat(problems(
+                        "unknown-service: pass\nqos: {classes: [{name: a}], rules: [{service: Montor, class: a}]}\n",
+                        new NodeConfigBuilder[1]))
+                .isEmpty();
     }
 
     @Test
