@@ -54,7 +54,8 @@ final class StateFile {
         } catch (JacksonException | CharacterCodingException e) {
             throw broken(file, Bounds.line(Causes.text(e)), e);
         } catch (IOException e) {
-            throw new ClusterException("state " + file + " cannot be read: " + Causes.text(e) + "; make it readable", e);
+            throw new ClusterException(
+                    "state " + file + " cannot be read: " + Causes.text(e) + "; make it readable", e);
         }
     }
 
@@ -80,7 +81,8 @@ final class StateFile {
             SmallFile.replace(file, MAPPER.writeValueAsBytes(state));
         } catch (IOException e) {
             throw new ClusterException(
-                    "state " + file + " cannot be written (" + Causes.text(e) + "): what changed is done, but a restart forgets it; "
+                    "state " + file + " cannot be written (" + Causes.text(e)
+                            + "): what changed is done, but a restart forgets it; "
                             + "make room or the folder writable",
                     e);
         }

@@ -79,12 +79,17 @@ class NodeQuestionsTest {
 
     @Test
     void aTokenIsShownToTheAdminApiThatItIsForAlone() throws Exception {
-        answer("/v1/load", exchange -> send(
-                exchange, 200, String.valueOf(exchange.getRequestHeaders().getFirst("Authorization"))));
+        answer(
+                "/v1/load",
+                exchange -> send(
+                        exchange,
+                        200,
+                        String.valueOf(exchange.getRequestHeaders().getFirst("Authorization"))));
         URI sameServer = URI.create("http://localhost:" + admin.getPort());
-        try (NodeQuestions withToken = new NodeQuestions(
-                "test", null, asked -> asked.equals(admin) ? "Bearer 0123456789abcdef" : null)) {
-            assertThat(withToken.get(admin, "/v1/load", LONG, 1000).get().body()).isEqualTo("Bearer 0123456789abcdef");
+        try (NodeQuestions withToken =
+                new NodeQuestions("test", null, asked -> asked.equals(admin) ? "Bearer 0123456789abcdef" : null)) {
+            assertThat(withToken.get(admin, "/v1/load", LONG, 1000).get().body())
+                    .isEqualTo("Bearer 0123456789abcdef");
             assertThat(withToken.get(sameServer, "/v1/load", LONG, 1000).get().body())
                     .isEqualTo("null");
         }

@@ -242,7 +242,8 @@ public final class LoadedService implements AutoCloseable {
             }
         } catch (IOException e) {
             throw new CodeRefusedException(
-                    Refusal.WRONG_DIGEST, manifest.id() + ": its jar cannot be read any more: " + Causes.text(e) + remedy);
+                    Refusal.WRONG_DIGEST,
+                    manifest.id() + ": its jar cannot be read any more: " + Causes.text(e) + remedy);
         }
         throw new CodeRefusedException(
                 Refusal.WRONG_DIGEST,

@@ -131,7 +131,8 @@ public record ServiceJar(
                     Refusal.TOO_LARGE, label + " has more than " + Manifest.MAX_JAR_BYTES + " bytes; make it smaller");
         } catch (IOException e) {
             throw new CodeRefusedException(
-                    Refusal.MALFORMED, label + " cannot be read: " + Causes.text(e) + "; correct the path, or its permissions");
+                    Refusal.MALFORMED,
+                    label + " cannot be read: " + Causes.text(e) + "; correct the path, or its permissions");
         }
     }
 

@@ -31,7 +31,8 @@ public final class Causes {
     private static final Pattern SYSTEM_CALL =
             Pattern.compile("\\w+\\(\\.\\.\\) failed(?: with error\\(-?\\d+\\))?: (.+)", Pattern.DOTALL);
     /** With the address behind it, which who asks says himself. */
-    private static final Pattern REFUSED = Pattern.compile("(Connection refused|Connection reset|Connection timed out): .+");
+    private static final Pattern REFUSED =
+            Pattern.compile("(Connection refused|Connection reset|Connection timed out): .+");
     /** Of TLS. */
     private static final Pattern ALERT = Pattern.compile("fatal alert: (\\w+)");
 

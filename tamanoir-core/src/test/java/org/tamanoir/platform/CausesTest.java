@@ -67,7 +67,8 @@ class CausesTest {
         assertThat(Causes.text(new FileSystemException("/etc/x"))).isEqualTo("it cannot be read or written");
         assertThat(Causes.text(new IOException("bind(..) failed with error(-98): Address already in use")))
                 .isEqualTo("Address already in use");
-        assertThat(Causes.text(new ConnectException("connect(..) failed with error(-111): Connection refused: /::1:80")))
+        assertThat(Causes.text(
+                        new ConnectException("connect(..) failed with error(-111): Connection refused: /::1:80")))
                 .isEqualTo("Connection refused");
         assertThat(Causes.text(new ConnectException("Connection refused: localhost/127.0.0.1:80")))
                 .isEqualTo("Connection refused");
@@ -75,8 +76,9 @@ class CausesTest {
                 + "SunCertPathBuilderException: unable to find valid certification path to requested target";
         assertThat(Causes.text(new SSLHandshakeException(path)))
                 .isEqualTo("its certificate comes from no trusted authority");
-        String late = "PKIX path validation failed: java.security.cert.CertPathValidatorException: validity check failed: "
-                + "NotAfter: Mon Jan 01 00:00:00 UTC 2024";
+        String late =
+                "PKIX path validation failed: java.security.cert.CertPathValidatorException: validity check failed: "
+                        + "NotAfter: Mon Jan 01 00:00:00 UTC 2024";
         assertThat(Causes.text(new SSLHandshakeException(late)))
                 .isEqualTo("its certificate, or that of its authority, has expired");
         assertThat(Causes.text(new SSLHandshakeException("Received fatal alert: bad_certificate")))

@@ -383,7 +383,11 @@ class RepositoryServerTest {
         assertThat(repository.get("/api/services?limit=1001").statusCode()).isEqualTo(400);
         assertThat(repository.get("/api/services?offset=-1").statusCode()).isEqualTo(400);
         for (String path : List.of(
-                "/api/services?limti=1", "/api/services?q=a&q=b", "/health?x", "/keys/0000?x=1", "/api/formats/1?q=x")) {
+                "/api/services?limti=1",
+                "/api/services?q=a&q=b",
+                "/health?x",
+                "/keys/0000?x=1",
+                "/api/formats/1?q=x")) {
             HttpResponse<byte[]> refused = repository.get(path);
             assertThat(refused.statusCode()).as(path).isEqualTo(400);
             assertThat(json(refused).get("error").asString()).startsWith("query parameter '");

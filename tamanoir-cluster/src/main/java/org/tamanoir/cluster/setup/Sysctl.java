@@ -59,8 +59,7 @@ final class Sysctl {
                 Files.writeString(ROOT.resolve(ALL_REDIRECTS), redirects + "\n");
             }
         } catch (IOException e) {
-            throw new ClusterException(
-                    command(path, value) + ": " + Causes.text(e), e);
+            throw new ClusterException(command(path, value) + ": " + Causes.text(e), e);
         }
     }
 

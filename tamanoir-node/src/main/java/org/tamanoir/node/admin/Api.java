@@ -145,7 +145,8 @@ final class Api implements AutoCloseable {
 
     /** Refuses a query with names that the route does not know, or that are there twice. */
     private static void requireQuery(RoutingContext context) throws ApiException {
-        String problem = HttpListener.queryProblem(context, context.currentRoute().getMetadata(QUERY));
+        String problem =
+                HttpListener.queryProblem(context, context.currentRoute().getMetadata(QUERY));
         if (problem != null) {
             throw new ApiException(ApiException.BAD_REQUEST, problem);
         }

@@ -83,13 +83,16 @@ public record NodeConfig(
         for (AdminConfig.ControlRight right : values.get(NodeSettings.CONTROL)) {
             right.services()
                     .forEach(name -> naming.putIfAbsent(
-                            name, new Naming(NodeSettings.CONTROL, "token", right.tokenFile().toString())));
+                            name,
+                            new Naming(
+                                    NodeSettings.CONTROL,
+                                    "token",
+                                    right.tokenFile().toString())));
         }
         values.get(NodeSettings.UDP_AMPLIFIERS)
                 .keySet()
                 .forEach(name -> naming.putIfAbsent(
-                        name,
-                        new Naming(NodeSettings.UDP_AMPLIFIERS, "setting", NodeSettings.UDP_AMPLIFIERS.path())));
+                        name, new Naming(NodeSettings.UDP_AMPLIFIERS, "setting", NodeSettings.UDP_AMPLIFIERS.path())));
         return naming;
     }
 

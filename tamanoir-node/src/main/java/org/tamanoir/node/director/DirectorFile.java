@@ -119,7 +119,8 @@ public final class DirectorFile {
                 vrrp,
                 code,
                 DirectorTable.TLS.files(values));
-        return new DirectorSettings(config, admin, values.find(DirectorTable.READY), token, listed.tokens(), listed.adminTokens());
+        return new DirectorSettings(
+                config, admin, values.find(DirectorTable.READY), token, listed.tokens(), listed.adminTokens());
     }
 
     private HealthPolicy health() {

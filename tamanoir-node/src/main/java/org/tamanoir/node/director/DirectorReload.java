@@ -29,8 +29,7 @@ final class DirectorReload {
      * @param authorizations takes what is shown to admin APIs from now on
      * @param systemd learns of each reload and what came of it
      */
-    DirectorReload(
-            Path file, DirectorSettings running, Consumer<Map<URI, String>> authorizations, Systemd systemd) {
+    DirectorReload(Path file, DirectorSettings running, Consumer<Map<URI, String>> authorizations, Systemd systemd) {
         this.file = file;
         this.running = running;
         this.authorizations = authorizations;

@@ -190,8 +190,7 @@ class AdminTokensTest {
             HttpRequest.Builder byReader =
                     node.change("DELETE", PATH, null).setHeader("Authorization", "Bearer " + READ);
             assertThat(node.send(byReader).status()).isEqualTo(403);
-            HttpRequest.Builder byBrowser =
-                    node.change("DELETE", PATH, null).setHeader("Authorization", basic(ALICE));
+            HttpRequest.Builder byBrowser = node.change("DELETE", PATH, null).setHeader("Authorization", basic(ALICE));
             assertThat(node.send(byBrowser).status()).isEqualTo(401);
             HttpRequest.Builder text = node.change("PUT", PATH, ROUTE)
                     .setHeader("Authorization", "Bearer " + ALICE)

@@ -105,8 +105,7 @@ class OpenApiTest {
 
     private static void assertQueryIsRefused(Map<?, ?> operation, Object method, String path, String part)
             throws Exception {
-        TestAdmin.Reply refused =
-                node.send(node.change(method.toString().toUpperCase(Locale.ROOT), path, "{}"));
+        TestAdmin.Reply refused = node.send(node.change(method.toString().toUpperCase(Locale.ROOT), path, "{}"));
         assertThat(refused.status()).as("%s %s", method, path).isEqualTo(400);
         assertThat(refused.error()).contains("query parameter ", part);
         assertAsDescribed(operation, refused);

@@ -98,10 +98,7 @@ public final class TestAdmin implements AutoCloseable {
 
     /** Quarantines the service of a node. */
     static void quarantine(TestAdmin node) {
-        node.catalog
-                .find(ServiceKey.of(MONITOR))
-                .health()
-                .quarantine(Duration.ofDays(1), "a test wants it");
+        node.catalog.find(ServiceKey.of(MONITOR)).health().quarantine(Duration.ofDays(1), "a test wants it");
     }
 
     URI uri(String path) {

@@ -154,8 +154,8 @@ class PlainTableTest {
                 "qos: {classes: [{name: a}], rules: [{service: Montor, class: a}]}|qos.rules|a rule",
                 "qos: {classes: [{name: a}], rules: [{service: 'Montor:1.0', class: a}]}|qos.rules|a rule",
             })
-    void eachKeyThatNamesAServiceWhichNobodyHasIsAProblem(
-            String text, String where, String what, @TempDir Path folder) throws IOException {
+    void eachKeyThatNamesAServiceWhichNobodyHasIsAProblem(String text, String where, String what, @TempDir Path folder)
+            throws IOException {
         String token = SecretFile.write(folder.resolve("token"), "0123456789abcdef-control")
                 .toString();
         String wrong = text.replace("TOKEN", token);

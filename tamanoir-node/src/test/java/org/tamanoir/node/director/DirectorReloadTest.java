@@ -64,7 +64,8 @@ class DirectorReloadTest {
         Problems problems = new Problems();
         DirectorSettings settings = DirectorFile.read(file, problems);
         assertThat(problems.lines()).isEmpty();
-        assertThat(Objects.requireNonNull(settings).authorizations()).containsExactly(Map.entry(NODE, "Bearer " + FIRST));
+        assertThat(Objects.requireNonNull(settings).authorizations())
+                .containsExactly(Map.entry(NODE, "Bearer " + FIRST));
         return new DirectorReload(file, settings, taken::add, Systemd.ofProcess());
     }
 
@@ -100,7 +101,9 @@ class DirectorReloadTest {
         write(text("10.0.0.100"));
         Files.delete(folder.resolve("token"));
         reload.reload();
-        assertThat(line()).startsWith("reload refused, nothing is changed: ").contains("token", "there is no such file");
+        assertThat(line())
+                .startsWith("reload refused, nothing is changed: ")
+                .contains("token", "there is no such file");
         assertThat(taken).isEmpty();
     }
 }
