@@ -133,6 +133,7 @@ class CtlCommandTest {
         assertThat(ctl("services", "services.Monitor")).contains(TestAdmin.MONITOR);
         assertThat(ctl("place", "Monitor", "jvm").strip()).isEqualTo(TestAdmin.MONITOR + ": jvm");
         assertThat(failing("place", "Monitor", "tc")).contains(TestAdmin.MONITOR + ": jvm, not tc: ");
+        TestAdmin.quarantine(node);
         assertThat(ctl("release", "Monitor")).contains(TestAdmin.MONITOR);
         assertThat(failing("services", "onitor")).contains("service onitor is not on this node");
         assertThat(failing("morph", "show", "Monitor")).contains(TestAdmin.MONITOR, "no control");
@@ -414,6 +415,8 @@ class CtlCommandTest {
         assertThat(err.toString()).startsWith("tamanoir ctl deploy: this node deploys nothing");
         assertThat(run("ctl", "services", "org.example.None", "--admin", admin()))
                 .isEqualTo(ExitCode.FAILED);
+        assertThat(failing("release", TestAdmin.MONITOR)).contains(TestAdmin.MONITOR + " is not in quarantine");
+        TestAdmin.quarantine(node);
         assertThat(ctl("release", TestAdmin.MONITOR)).contains("running");
     }
 

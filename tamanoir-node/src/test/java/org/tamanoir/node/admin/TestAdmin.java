@@ -97,7 +97,7 @@ public final class TestAdmin implements AutoCloseable {
     }
 
     /** Quarantines the service of a node. */
-    static void quarantine(TestAdmin node) {
+    public static void quarantine(TestAdmin node) {
         node.catalog.find(ServiceKey.of(MONITOR)).health().quarantine(Duration.ofDays(1), "a test wants it");
     }
 
