@@ -15,6 +15,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Accessor;
 import org.tamanoir.format.Field;
+import org.tamanoir.format.FormatException;
 import org.tamanoir.format.Kind;
 import org.tamanoir.format.RecordView;
 import org.tamanoir.format.Structure;
@@ -33,6 +34,18 @@ final class RecordValues {
 
     RecordValues(RecordTypes types) {
         this.types = types;
+    }
+
+    /** Carries what is wrong with a record past dev.cel, whose operators take any exception for an operand without a value. */
+    static final class DamagedError extends Error {
+        private static final long serialVersionUID = 1L;
+
+        final FormatException fault;
+
+        DamagedError(FormatException fault) {
+            super(null, fault, false, false);
+            this.fault = fault;
+        }
     }
 
     /** Returns the value of a variable. */
@@ -69,12 +82,20 @@ final class RecordValues {
 
         @Override
         public Object select(String name) {
-            return of(record, accessor(name), place);
+            try {
+                return of(record, accessor(name), place);
+            } catch (FormatException e) {
+                throw new DamagedError(e);
+            }
         }
 
         @Override
         public Optional<Object> find(String name) {
-            return place < 0 || accessor(name).isNull(record, place) ? Optional.empty() : Optional.of(select(name));
+            try {
+                return place < 0 || accessor(name).isNull(record, place) ? Optional.empty() : Optional.of(select(name));
+            } catch (FormatException e) {
+                throw new DamagedError(e);
+            }
         }
 
         @Override

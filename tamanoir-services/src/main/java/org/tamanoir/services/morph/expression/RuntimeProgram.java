@@ -5,7 +5,7 @@ import dev.cel.common.exceptions.CelRuntimeException;
 import dev.cel.runtime.CelEvaluationException;
 import dev.cel.runtime.CelRuntime;
 import dev.cel.runtime.CelRuntimeFactory;
-import org.tamanoir.format.FormatException;
+import java.util.function.UnaryOperator;
 import org.tamanoir.format.RecordView;
 
 /**
@@ -34,23 +34,29 @@ final class RuntimeProgram {
     }
 
     Object value(RecordView record) {
-        try {
-            return program.eval(name -> values.find(record, name));
-        } catch (CelEvaluationException e) {
-            throw failure(e);
-        }
+        return run(record, UnaryOperator.identity());
     }
 
     Object plain(RecordView record) {
-        return values.result(value(record));
+        return run(record, values::result);
+    }
+
+    private Object run(RecordView record, UnaryOperator<Object> then) {
+        try {
+            return then.apply(program.eval(name -> values.find(record, name)));
+        } catch (CelEvaluationException e) {
+            throw failure(e);
+        } catch (RecordValues.DamagedError e) {
+            throw e.fault;
+        }
     }
 
     /** Returns the reason of a failure, which dev.cel may wrap in some others. */
-    static RuntimeException failure(Exception failed) {
+    static EvaluationException failure(Exception failed) {
         EvaluationException found = EvaluationException.OTHER;
         for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
-            if (cause instanceof FormatException || cause instanceof EvaluationException) {
-                return (RuntimeException) cause;
+            if (cause instanceof EvaluationException known) {
+                return known;
             }
             found = found == EvaluationException.OTHER ? known(cause) : found;
         }

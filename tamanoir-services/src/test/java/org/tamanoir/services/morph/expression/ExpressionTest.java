@@ -438,10 +438,26 @@ class ExpressionTest {
         int slot = record.base()
                 + java.util.Objects.requireNonNull(format.top().field("hub")).offset();
         memory.order(ByteOrder.LITTLE_ENDIAN).putLong(slot, 1L << 40);
-        for (String text : List.of("hub == ''", "{hub: 1} == {}")) {
-            assertThatThrownBy(() -> Expression.compile(text, format).test(record))
-                    .as(text)
-                    .isInstanceOf(org.tamanoir.format.FormatException.class);
+        for (String text : List.of(
+                "hub == ''",
+                "{hub: 1} == {}",
+                "hub != '' || id == 42",
+                "hub == '' && id == 41",
+                "delay / (delay - 20) > 3 || hub != '' || id == 42",
+                "[1, 2].exists(i, hub != '' || i == 1)",
+                "legs.all(l, hub == '' && l.miles < 0)",
+                "(hub == '' && id == 41) == false",
+                "(late || hub == '' ? hub : 'x') == 'y' || id == 42",
+                "string(fuel_lb) != '' && (hub == 'x' || id == 42)",
+                "flight.hub != '' || flight == flight")) {
+            for (Expression each : List.of(
+                    Expression.compile(text, format),
+                    Expression.compileForClosures(text, format),
+                    Expression.compileForRuntime(text, format))) {
+                assertThatThrownBy(() -> each.test(record))
+                        .as(text)
+                        .isInstanceOf(org.tamanoir.format.FormatException.class);
+            }
         }
     }
 
