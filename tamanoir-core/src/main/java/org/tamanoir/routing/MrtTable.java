@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  *           | peer 2 | time 4 | path identifier 4, of 8, 10 and 12 alone | length 2 | attributes |
  * </pre>
  *
- * <p>An entry may have no next hop, nor any attribute: a router dumps routes of its own so. Other subtypes and families
+ * <p>An entry may have no next hop, nor any attribute: a router dumps routes of its own so. Where they lead nowhere then,
+ * the next entry counts. Other subtypes and families
  * are passed over, and IPv6 prefixes in ::ffff:0:0/96 left out. Thread contract: one thread.
  */
 final class MrtTable {
@@ -114,8 +115,8 @@ final class MrtTable {
 
     private @Nullable String readEntries(ByteBuffer body, boolean isIpv4, boolean hasPaths) throws IOException {
         Prefix prefix = BgpFields.prefix(body, isIpv4);
-        boolean isTaken = false;
-        boolean hasHop = false;
+        boolean isWanted = false;
+        @Nullable NextHop nextHop = null;
         for (int left = body.getShort() & 0xFFFF; left > 0; left--) {
             int peer = body.getShort() & 0xFFFF;
             if (peer >= peers) {
@@ -124,18 +125,22 @@ final class MrtTable {
             MrtRecords.skip(body, hasPaths ? 8 : 4);
             int end = body.getShort() & 0xFFFF;
             end = MrtRecords.end(body, end);
-            if (!isTaken && (wantedPeer < 0 || peer == wantedPeer)) {
-                hasHop = findNextHop(body, end, isIpv4);
-                isTaken = true;
+            if (nextHop == null && (wantedPeer < 0 || peer == wantedPeer)) {
+                isWanted = true;
+                nextHop = findNextHop(body, end, isIpv4)
+                        ? file.by(fields.high(), fields.low())
+                        : file.byItself(prefix);
             }
             body.position(end);
         }
         String problem = ending(body);
-        if (problem == null && isTaken) {
-            if (isIpv4 || !prefix.isIpv4()) {
-                file.put(prefix, hasHop ? fields.high() : prefix.high(), hasHop ? fields.low() : prefix.low());
-            } else {
+        if (problem == null && isWanted) {
+            if (!isIpv4 && prefix.isIpv4()) {
                 file.leaveOut();
+            } else if (nextHop == null) {
+                file.leaveOutWithoutNextHop();
+            } else {
+                file.put(prefix, nextHop);
             }
         }
         return problem;

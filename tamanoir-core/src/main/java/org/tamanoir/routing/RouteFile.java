@@ -3,14 +3,18 @@ package org.tamanoir.routing;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.Anep;
 
 /**
  * Reads routes from a file, as a stream, all of them or none: text, one {@code PREFIX} or {@code PREFIX=NEXTHOP} a line,
  * or the dump of a BGP table in MRT ({@link MrtTable}), plain, in gzip or in bzip2. Prefixes without a next hop of this
  * node, as all in MRT are, are shared out among those given: by BGP's next hop, where there is one, else by their own bits.
+ * Where none is given BGP's next hop is the node's, at the port that nodes have.
  *
  * <p>Thread contract: one thread; it holds no more of the file than a line, a record or a packed block. Its reading ends
  * at bounds of bytes and time, and when the thread is interrupted ({@link Unpacked}).
@@ -61,13 +65,11 @@ public final class RouteFile {
                 in.skipNBytes(3); // The byte order mark, by which some editors begin.
             }
             readLines(in);
-        } else if (via.isEmpty()) {
-            problem("", "is no text: an MRT dump needs --via with next hops of this node");
         } else {
             new MrtTable(in, this, peer).read();
         }
         if (problems.isEmpty() && routes.size() == 0) {
-            problem("", "has no route");
+            problem("", "has no route" + (routes.withoutNextHop > 0 ? " with a next hop; give --via" : ""));
         }
     }
 
@@ -129,19 +131,33 @@ public final class RouteFile {
                 return;
             }
             Prefix prefix = Prefix.parse(text);
-            if (via.isEmpty()) {
+            NextHop nextHop = byItself(prefix);
+            if (nextHop == null) {
                 problem(":" + number, text + ": no next hop; write " + text + "=HOST:PORT, or give --via");
             } else {
-                put(prefix, prefix.high(), prefix.low());
+                put(prefix, nextHop);
             }
         } catch (IllegalArgumentException e) {
             problem(":" + number, String.valueOf(e.getMessage()));
         }
     }
 
-    /** Puts a prefix by one of the next hops given, the same for the same two numbers. */
-    void put(Prefix prefix, long high, long low) throws IOException {
-        put(prefix, share(via, high, low));
+    /** Returns the next hop for what goes by a router; null where none is given, and the router's address leads nowhere. */
+    @Nullable
+    NextHop by(long high, long low) {
+        if (!via.isEmpty()) {
+            return share(via, high, low);
+        }
+        InetAddress router = Addresses.of(high, low);
+        return router.isAnyLocalAddress() || router.isLinkLocalAddress() || router.isMulticastAddress()
+                ? null
+                : new NextHop(router, Anep.DEFAULT_PORT, NextHop.Transport.SAME, NextHop.Kind.ACTIVE_NODE);
+    }
+
+    /** Returns the next hop of a prefix that goes by no router; null where none is given. */
+    @Nullable
+    NextHop byItself(Prefix prefix) {
+        return via.isEmpty() ? null : share(via, prefix.high(), prefix.low());
     }
 
     /** Returns one of some next hops, the same for the same two numbers. */
@@ -160,7 +176,12 @@ public final class RouteFile {
         routes.leftOut++;
     }
 
-    private void put(Prefix prefix, NextHop nextHop) throws IOException {
+    /** Counts a prefix for which there is no next hop. */
+    void leaveOutWithoutNextHop() {
+        routes.withoutNextHop++;
+    }
+
+    void put(Prefix prefix, NextHop nextHop) throws IOException {
         routes.put(prefix, nextHop);
         if (routes.size() > MAX_ROUTES) {
             throw new IOException("it has more than " + MAX_ROUTES + " routes; leave out some");

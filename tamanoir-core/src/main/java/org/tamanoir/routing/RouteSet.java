@@ -20,6 +20,8 @@ public final class RouteSet {
     final HopTable hops = new HopTable();
     /** Prefixes of the file that it was read from. */
     int leftOut;
+    /** Prefixes of that file beside those. */
+    int withoutNextHop;
 
     /** Makes an empty set. */
     public RouteSet() {}
@@ -32,6 +34,11 @@ public final class RouteSet {
     /** Returns how many prefixes of its file were left out: IPv6's in ::ffff:0:0/96, where IPv4 addresses stand. */
     public int leftOut() {
         return leftOut;
+    }
+
+    /** Returns how many other prefixes of its file were left out: no entry has a next hop, and the reader got none. */
+    public int withoutNextHop() {
+        return withoutNextHop;
     }
 
     /**

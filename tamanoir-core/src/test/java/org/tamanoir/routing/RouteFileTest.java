@@ -8,6 +8,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.InetAddress;
 import java.io.SequenceInputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -575,9 +576,42 @@ class RouteFileTest {
     }
 
     @Test
-    void refusesADumpWithoutNextHopsOfTheNode() {
-        assertThatThrownBy(() -> read(DUMP, List.of(), -1))
-                .hasMessage("f: is no text: an MRT dump needs --via with next hops of this node");
+    void withoutViaPrefixesGoByTheirRouters() throws Exception {
+        RouteSet routes = read(DUMP, List.of(), -1);
+
+        assertThat(prefixes(routes)).isEqualTo(prefixes(read(DUMP, VIA, -1)));
+        assertThat(hopOf(routes, "10.1.0.0")).isEqualTo(router("192.0.2.2"));
+        assertThat(hopOf(routes, "2001:db9::")).isEqualTo(router("2001:db8::9"));
+        assertThat(routes.withoutNextHop()).isZero();
+    }
+
+    private static NextHop router(String address) throws IOException {
+        return new NextHop(
+                InetAddress.getByName(address), 3322, NextHop.Transport.SAME, NextHop.Kind.ACTIVE_NODE);
+    }
+
+    /** No attribute; 0.0.0.0, a link-local address alone and a multicast one, by which nothing can go. */
+    @Test
+    void withoutViaPrefixesThatHaveNoNextHopAreLeftOutAndCounted() throws Exception {
+        String zero = "400304" + "00000000";
+        String dump = PEERS
+                + record(2, "00000000" + "10" + "0a01" + "0001" + entry(0, "", HOP_192_0_2_1))
+                + record(2, "00000001" + "10" + "0a02" + "0001" + entry(0, "", ""))
+                + record(2, "00000002" + "10" + "0a03" + "0001" + entry(0, "", zero))
+                + record(2, "00000003" + "10" + "0a04" + "0001" + entry(0, "", "400304" + "e0000001"))
+                + record(4, "00000004" + "20" + "20010db8" + "0001"
+                        + entry(0, "", "800e11" + "10" + "fe800000000000000000000000000001"))
+                + record(2, "00000005" + "10" + "0a05" + "0002" + entry(0, "", zero) + entry(1, "", HOP_192_0_2_2));
+        RouteSet routes = read(bytes(dump), List.of(), -1);
+
+        assertThat(prefixes(routes)).containsExactly("10.1.0.0/16", "10.5.0.0/16");
+        assertThat(hopOf(routes, "10.5.0.0")).isEqualTo(router("192.0.2.2"));
+        assertThat(routes.withoutNextHop()).isEqualTo(4);
+        assertThat(read(bytes(dump), List.of(), 1).withoutNextHop()).isZero();
+        assertThatThrownBy(() -> read(
+                        bytes(PEERS + record(2, "00000001" + "10" + "0a02" + "0001" + entry(0, "", ""))), List.of(), -1))
+                .hasMessage("f: has no route with a next hop; give --via");
+        assertThat(read(bytes(dump), VIA, -1).withoutNextHop()).isZero();
     }
 
     @Test

@@ -220,7 +220,7 @@ public final class Commands {
         try {
             RouteSet routes = RouteFiles.readRegular(file, via, peer);
             manager.replaceRoutes(routes, file.toString());
-            return new Views.RouteCount(manager.routeCount(), routes.leftOut());
+            return new Views.RouteCount(manager.routeCount(), routes.leftOut(), routes.withoutNextHop());
         } catch (IllegalArgumentException e) {
             throw new ApiException(
                     ApiException.INVALID, "the routes are refused and nothing is changed; " + e.getMessage());

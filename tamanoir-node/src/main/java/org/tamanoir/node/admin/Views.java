@@ -230,7 +230,7 @@ final class Views {
     record JavaThreads(List<JavaThread> threads, int total) {}
 
     /** A number of routes. */
-    record RouteCount(int total, int leftOut) {}
+    record RouteCount(int total, int leftOut, int withoutNextHop) {}
 
     /**
      * Routes.

@@ -23,6 +23,14 @@ public final class RouteFiles {
         InputStream open(Path file) throws IOException;
     }
 
+    /** Returns a text of prefixes that were left out, with another one before each of its parts; empty = there are none. */
+    public static String leftOut(String before, int inside, int withoutNextHop) {
+        return (inside == 0 ? "" : before + inside + " prefixes of IPv4 inside IPv6 left out")
+                + (withoutNextHop == 0
+                        ? ""
+                        : before + withoutNextHop + " prefixes without a next hop left out, which --via would lead on");
+    }
+
     /** Reads a file as {@link #read} does; what is no regular one is refused, for a pipe may never end, nor open. */
     public static RouteSet readRegular(Path file, List<String> via, int peer) throws RouteFileException {
         return read(file, via, peer, RegularFile::open);

@@ -15,6 +15,7 @@ import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Version;
 import org.tamanoir.node.config.Choice;
 import org.tamanoir.node.config.Quantity;
+import org.tamanoir.node.config.RouteFiles;
 import org.tamanoir.node.config.RouteTable;
 import org.tamanoir.routing.Addresses;
 import org.tamanoir.routing.NextHop;
@@ -136,11 +137,8 @@ final class CtlRoutes implements Runnable {
                 "/v1/routes",
                 fields,
                 (answer, lines) -> lines.accept(answer.get("total").asLong() + " routes in place of those before"
-                        + leftOut(answer.path("leftOut").asInt())));
-    }
-
-    private static String leftOut(int prefixes) {
-        return prefixes == 0 ? "" : "; " + prefixes + " prefixes of IPv4 inside IPv6 left out";
+                        + RouteFiles.leftOut(
+                                "; ", answer.path("leftOut").asInt(), answer.path("withoutNextHop").asInt())));
     }
 
     private static List<String> lines(Path file) {

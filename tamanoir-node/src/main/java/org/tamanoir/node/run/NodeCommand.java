@@ -168,9 +168,9 @@ public final class NodeCommand implements Callable<Integer> {
         }
         try {
             RouteSet read = RouteFiles.read(routesFile, via, mrtPeer == null ? RouteFiles.FIRST_PEER : mrtPeer);
-            if (read.leftOut() > 0) {
-                String text = routesFile + ": " + read.leftOut() + " prefixes of IPv4 inside IPv6 left out";
-                spec.commandLine().getErr().println(text);
+            String leftOut = RouteFiles.leftOut("; ", read.leftOut(), read.withoutNextHop());
+            if (!leftOut.isEmpty()) {
+                spec.commandLine().getErr().println(routesFile + ": " + read.size() + " routes" + leftOut);
             }
             return read;
         } catch (RouteFileException e) {

@@ -314,6 +314,7 @@ class AdminChangeTest {
         assertThat(reply.status()).as(reply.body()).isEqualTo(200);
         assertThat(reply.json().get("total").asInt()).isOne();
         assertThat(reply.json().get("leftOut").asInt()).isOne();
+        assertThat(reply.json().get("withoutNextHop").asInt()).isZero();
     }
 
     @ParameterizedTest
