@@ -5,6 +5,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Parse;
 import org.snakeyaml.engine.v2.events.AliasEvent;
@@ -27,6 +28,9 @@ public final class YamlTree {
     static final int MAX_DEPTH = 16;
 
     private static final int MIN_BUFFER_CHARS = 1024;
+
+    /** What the parser takes no number for, and fails. */
+    private static final Pattern UNREAD = Pattern.compile("\\\\([xuU]\\z|U[89a-fA-F])");
 
     private final Iterator<Event> events;
 
@@ -72,6 +76,10 @@ public final class YamlTree {
                     String.format(Locale.ROOT, "no valid YAML: character U+%04X is not allowed", e.getCodePoint()));
         } catch (YamlEngineException e) {
             throw new SyntaxException(1, "no valid YAML: " + e.getMessage());
+        } catch (NumberFormatException e) { // Of digits that are not there, or too large for an int.
+            String before = UNREAD.split(text, 2)[0];
+            int line = 1 + (int) before.chars().filter(c -> c == '\n').count();
+            throw new SyntaxException(line, "no valid YAML: behind \\x, \\u or \\U the number of a character is wanted");
         }
     }
 

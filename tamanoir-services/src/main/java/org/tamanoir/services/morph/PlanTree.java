@@ -77,6 +77,9 @@ final class PlanTree {
             throw new IllegalArgumentException("plan " + name + line + ": no valid YAML: " + line(e.getProblem()), e);
         } catch (YamlEngineException | StackOverflowError e) {
             throw new IllegalArgumentException("plan " + name + ": no valid YAML: " + line(e.getMessage()), e);
+        } catch (NumberFormatException e) { // Of digits that are not there, or too large for an int.
+            throw new IllegalArgumentException(
+                    "plan " + name + ": no valid YAML: behind \\x, \\u or \\U the number of a character is wanted", e);
         }
         if (tree instanceof Map<?, ?> map) {
             requireShallow(name, map, 0);

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a plan says is taken as it is, or refused with its line. */
 @Tag("once")
@@ -31,6 +32,15 @@ class PlanTreeTest {
     void whatWouldBeAnotherIsRefused(String yaml, String refusal) {
         assertThatThrownBy(() -> PlanTree.parse("p.yaml", "z: 1\na: " + yaml))
                 .hasMessage("plan p.yaml line 2: " + refusal);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\"\\x", "\"\\u", "\"\\U", "\"\\x4", "\"\\uzz\"", "\"\\UFFFFFFFF\"", "\"\\U00110000\""})
+    void aCharacterThatIsNoneIsRefusedInALine(String yaml) {
+        assertThatThrownBy(() -> PlanTree.parse("p", "a: " + yaml))
+                .hasMessageStartingWith("plan p")
+                .hasMessageContaining(": no valid YAML: ")
+                .hasMessageNotContaining("\n");
     }
 
     @Test
