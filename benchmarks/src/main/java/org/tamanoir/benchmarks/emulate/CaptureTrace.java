@@ -13,7 +13,7 @@ import java.util.List;
  * A trace in pcap (times in µs or ns) or pcapng (draft-ietf-opsawg-pcapng), of either byte order. Of a frame it takes
  * time, length on the line, destination address and traffic class. Left out and counted are frames that are not IP, those
  * longer than a packet can be, as hosts make them for their own use (BIG TCP), and in pcapng those of an interface whose
- * link type is another.
+ * link type is another, whatever else its description and its frames say.
  *
  * <p>Thread contract: one thread.
  */
@@ -168,6 +168,10 @@ final class CaptureTrace extends Trace {
                     return true;
                 } else if (type == SIMPLE_PACKET) {
                     begin();
+                    if (!interfaces.isEmpty() && !isKnown(interfaces.get(0).link)) {
+                        into.bytes = 0;
+                        return true;
+                    }
                     throw fault("it stands in a block of type " + type
                             + ", without a time: write the file anew (editcap -F pcapng)");
                 }
@@ -212,6 +216,9 @@ final class CaptureTrace extends Trace {
             throw fault("its section has more than " + MAX_INTERFACES + " interfaces");
         }
         int link = body.getShort() & 0xFFFF;
+        if (!isKnown(link)) {
+            return new Interface(link, 0, 0);
+        }
         body.getShort();
         body.getInt();
         int resolution = 6;
@@ -257,6 +264,10 @@ final class CaptureTrace extends Trace {
             throw fault("it came over interface " + Integer.toUnsignedString(number) + " of " + interfaces.size());
         }
         Interface by = interfaces.get(number);
+        if (!isKnown(by.link)) {
+            into.bytes = 0;
+            return;
+        }
         long time = (long) body.getInt() << 32 | Integer.toUnsignedLong(body.getInt());
         int captured = captured(body.getInt(), Math.min(MAX_CAPTURED, body.remaining() - 4));
         int length = body.getInt();
@@ -294,7 +305,7 @@ final class CaptureTrace extends Trace {
         at(ns, into);
         into.bytes = 0;
         into.service = 0;
-        if (length < 1 || length > MAX_BYTES || !isKnown(by.link)) {
+        if (length < 1 || length > MAX_BYTES) {
             return;
         }
         frame.order(ByteOrder.BIG_ENDIAN);

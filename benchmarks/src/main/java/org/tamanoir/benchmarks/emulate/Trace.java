@@ -23,7 +23,8 @@ abstract class Trace implements Arrivals, AutoCloseable {
     private final String name;
     private long packets;
     private long firstNs;
-    private long lastNs;
+    /** Least: no packet had a time. */
+    private long lastNs = Long.MIN_VALUE;
 
     Trace(InputStream in, String name) {
         this.in = in;
@@ -58,9 +59,8 @@ abstract class Trace implements Arrivals, AutoCloseable {
 
     /** Sets the packet's time from that of the file. */
     final void at(long fileNs, Arrival into) throws IOException {
-        if (packets == 1) {
+        if (lastNs == Long.MIN_VALUE) {
             firstNs = fileNs;
-            lastNs = fileNs;
         }
         if (fileNs < lastNs) {
             throw fault("its time is " + (lastNs - fileNs)

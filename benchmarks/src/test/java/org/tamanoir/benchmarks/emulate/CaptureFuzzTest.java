@@ -98,30 +98,34 @@ class CaptureFuzzTest {
             block(file, 0x0A0D0D0A, written(head.putLong(-1)));
             int interfaces = 1 + random.nextInt(4);
             int[] links = new int[interfaces];
+            boolean[] foreign = new boolean[interfaces];
             boolean[] nanoseconds = new boolean[interfaces];
             for (int i = 0; i < interfaces; i++) {
                 links[i] = LINKS[random.nextInt(LINKS.length)];
+                foreign[i] = links[i] == 220 || links[i] == 147;
                 nanoseconds[i] = random.nextBoolean();
                 ByteBuffer body = room(file)
                         .putShort((short) links[i])
                         .putShort((short) 0)
                         .putInt(0);
                 if (nanoseconds[i]) {
-                    body.putShort((short) 9).putShort((short) 1).put((byte) 9).put(new byte[3]);
+                    int resolution = foreign[i] ? random.nextInt() : 9;
+                    body.putShort((short) 9).putShort((short) 1).put((byte) resolution);
+                    body.put(new byte[3]);
                 }
                 block(file, 1, written(body));
             }
             for (int i = random.nextInt(12); i > 0; i--) {
-                us += random.nextInt(3_000_000);
                 int by = random.nextInt(interfaces);
-                long units = nanoseconds[by] ? us * 1000 : us;
+                us += foreign[by] ? 0 : random.nextInt(3_000_000);
+                long units = foreign[by] ? random.nextLong() : nanoseconds[by] ? us * 1000 : us;
                 byte[] frame = frame(random, links[by], us * 1000, LENGTHS[random.nextInt(5)]);
                 boolean old = random.nextInt(4) == 0;
                 ByteBuffer body = room(file);
                 body = old ? body.putShort((short) by).putShort((short) 9) : body.putInt(by);
                 body.putInt((int) (units >>> 32))
                         .putInt((int) units)
-                        .putInt(frame.length)
+                        .putInt(foreign[by] ? random.nextInt() : frame.length)
                         .putInt(lastLength);
                 block(file, old ? 2 : 6, written(body.put(frame)));
                 if (random.nextInt(5) == 0) {
@@ -136,7 +140,7 @@ class CaptureFuzzTest {
 
     /** Makes a frame, and notes what has to come of it. */
     private byte[] frame(Random random, int link, long ns, int length) {
-        firstNs = firstNs < 0 ? ns : firstNs;
+        firstNs = firstNs < 0 && link != 220 && link != 147 ? ns : firstNs;
         lastLength = length;
         int to = random.nextInt();
         boolean isIp = random.nextInt(4) > 0;

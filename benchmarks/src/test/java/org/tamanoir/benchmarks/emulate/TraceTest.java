@@ -183,6 +183,25 @@ class TraceTest {
         assertThat(leftOut(bytes(foreign), 0)).isOne();
     }
 
+    /** In units of 10^-127 s; times that go back, more captured than may be, a packet without a time. */
+    @Test
+    void whatFramesOfAnotherLinkTypeSayDoesNotCount() throws IOException {
+        ByteBuffer file = ByteBuffer.allocate(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
+        section(file);
+        device(file, 220, 127);
+        device(file, ETHERNET, 6);
+        packet(file, 0, Long.MAX_VALUE, 64, new byte[64]);
+        packet(file, 1, 5, 60, ipv4(1, 0));
+        packet(file, 0, 0, 64, new byte[64]);
+        packet(file, 0, -1, 64, new byte[64]);
+        ByteBuffer body = ByteBuffer.allocate(300_020).order(file.order());
+        block(file, 6, body.putInt(12, 300_000).putInt(16, 300_000).array());
+        block(file, 3, new byte[] {8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8});
+        packet(file, 1, 7, 60, ipv4(2, 0));
+        assertThat(leftOut(bytes(file), 2)).isEqualTo(5);
+        assertThat(read("all", bytes(file))).containsExactly("0 60 0 ffff00000001 0 0", "2000 60 0 ffff00000002 0 0");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"BIG_ENDIAN", "LITTLE_ENDIAN"})
     void pcapngBlocksOfTheOldKindAreRead(String order) throws IOException {
