@@ -203,6 +203,13 @@ class FfsTextTest {
         assertThat(refusal("in.xml", utf8(xml("")))).contains("line 1: the document is no <records>");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"format", "null", "xmlns", "xml:lang"})
+    void anAttributeOfTheRootIsRefused(String name) throws IOException {
+        assertThat(refusal("in.xml", utf8("<records " + name + "='x'>" + xml("") + "</records>")))
+                .isEqualTo("VALUE: line 1: attribute '" + name + "' of <records>, which means nothing here");
+    }
+
     @Test
     void anErrorOfXmlNamesLineAndField() throws IOException {
         assertThat(refusal("in.xml", utf8("<records>\n" + xml("") + xml("<fuel>0x1p3</fuel>") + "</records>")))

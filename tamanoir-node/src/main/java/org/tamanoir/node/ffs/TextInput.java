@@ -162,6 +162,10 @@ final class TextInput {
             if (!parser.getLocalName().equals(ROOT)) {
                 throw fault("the document is no <" + ROOT + "> but another element");
             }
+            if (parser.getAttributeCount() > 0) {
+                throw fault("attribute '" + shown(parser.getAttributeLocalName(0)) + "' of <" + ROOT
+                        + ">, which means nothing here");
+            }
             while (parser.nextTag() == XMLStreamConstants.START_ELEMENT) {
                 line = parser.getLocation().getLineNumber();
                 String id = parser.getAttributeValue(null, "format");
