@@ -144,10 +144,16 @@ public final class XmlRecords {
         return encoder.encode(top);
     }
 
+    /** Returns the whole name of an attribute; the parser knows it by the part behind its prefix, too. */
+    public static String attribute(XMLStreamReader in, int number) {
+        String prefix = in.getAttributePrefix(number);
+        return (prefix == null || prefix.isEmpty() ? "" : prefix + ":") + in.getAttributeLocalName(number);
+    }
+
     /** Refuses a record's element whose attributes are others than {@link RecordXml} writes, or name another format. */
     private void requireRecord(XMLStreamReader in) {
         for (int i = 0; i < in.getAttributeCount(); i++) {
-            String name = in.getAttributeLocalName(i);
+            String name = attribute(in, i);
             if (!Set.of("format", "name", "id").contains(name)) {
                 throw fault("attribute '" + name + "', which means nothing here");
             }
@@ -236,7 +242,7 @@ public final class XmlRecords {
     private static void requireAttributes(XMLStreamReader in, Set<String> known) {
         int values = 0;
         for (int i = 0; i < in.getAttributeCount(); i++) {
-            String name = in.getAttributeLocalName(i);
+            String name = attribute(in, i);
             boolean isFieldName = name.equals("name") && in.getLocalName().equals(RecordXml.FIELD);
             if (!isFieldName && !known.contains(name)) {
                 throw fault("attribute '" + name + "', which means nothing here");

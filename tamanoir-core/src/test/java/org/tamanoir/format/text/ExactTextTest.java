@@ -421,6 +421,7 @@ class ExactTextTest {
                 "<s>a<?pi x?>b</s> | field 's': text with a processing instruction inside",
                 "<i8>1<?pi?>2</i8> | field 'i8': text with a processing instruction inside",
                 "<s hex=\"ff\" null=\"true\"/> | field 's': more than one of the attributes null, hex, octets, id and ref",
+                "<s x:null=\"true\"/> | field 's': attribute 'x:null', which means nothing here",
                 "<s nul=\"true\">x</s> | field 's': attribute 'nul', which means nothing here",
                 "<s name=\"i8\">x</s> | field 's': attribute 'name', which means nothing here",
                 "<s octets=\"61\"/> | field 's': attribute 'octets', which means nothing here",

@@ -163,7 +163,7 @@ final class TextInput {
                 throw fault("the document is no <" + ROOT + "> but another element");
             }
             if (parser.getAttributeCount() > 0) {
-                throw fault("attribute '" + shown(parser.getAttributeLocalName(0)) + "' of <" + ROOT
+                throw fault("attribute '" + shown(XmlRecords.attribute(parser, 0)) + "' of <" + ROOT
                         + ">, which means nothing here");
             }
             while (parser.nextTag() == XMLStreamConstants.START_ELEMENT) {
