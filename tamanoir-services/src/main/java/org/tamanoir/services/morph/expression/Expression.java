@@ -51,7 +51,7 @@ public final class Expression {
         RUNTIME
     }
 
-    private Expression(Checked checked, Means means) {
+    Expression(Checked checked, Means means) {
         this.checked = checked;
         CelKind kind = checked.tree().getResultType().kind();
         type = type(kind);

@@ -29,9 +29,10 @@ class ExpressionDifferentialTest {
                 format = Records.random(random);
             }
             String text = any(3);
-            Expression generated = Expression.compile(text, format);
-            Expression closures = Expression.compileForClosures(text, format);
-            Expression runtime = Expression.compileForRuntime(text, format);
+            Checked checked = Checked.of(text, format); // Once: it takes longer than all means together.
+            Expression generated = new Expression(checked, Expression.Means.BEST);
+            Expression closures = new Expression(checked, Expression.Means.CLOSURES);
+            Expression runtime = new Expression(checked, Expression.Means.RUNTIME);
             covered += closures.isClosures() ? 1 : 0;
             for (int j = 0; j < RECORDS; j++) {
                 RecordView record = Records.record(format, random);

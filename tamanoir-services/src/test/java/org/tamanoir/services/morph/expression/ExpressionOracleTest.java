@@ -101,10 +101,11 @@ class ExpressionOracleTest {
             Node node = random.nextInt(3) > 0 ? bool(3) : random.nextBoolean() ? whole(3) : text(2);
             // string(double) has no closure: the whole then runs on dev.cel's runtime.
             String mixed = "string(d) != \"x\" ? " + node.text + " : " + node.text;
+            Checked checked = Checked.of(node.text, FORMAT);
             List<Expression> means = List.of(
-                    Expression.compile(node.text, FORMAT),
-                    Expression.compileForClosures(node.text, FORMAT),
-                    Expression.compileForRuntime(node.text, FORMAT),
+                    new Expression(checked, Expression.Means.BEST),
+                    new Expression(checked, Expression.Means.CLOSURES),
+                    new Expression(checked, Expression.Means.RUNTIME),
                     Expression.compile(mixed, FORMAT));
             assertThat(means.get(3).isClosures()).isFalse();
             for (int i = 0; i < 8; i++) {
