@@ -34,6 +34,13 @@ public record TlsFiles(
         @Nullable Path key,
         @Nullable Path trust,
         boolean requireClient) {
+    /** Reads files of TLS again. */
+    @FunctionalInterface
+    public interface Renewal {
+        /** Takes what stands there now, or throws and keeps what it has. */
+        void run() throws IOException;
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(TlsFiles.class);
     private static final char[] NO_PASSWORD = new char[0];
     private static final int SALT_BYTES = 20;

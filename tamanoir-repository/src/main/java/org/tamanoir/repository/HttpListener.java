@@ -71,14 +71,10 @@ public final class HttpListener implements AutoCloseable {
     private final InetSocketAddress address;
     private final Times times;
     private final @Nullable SharedListening shared;
-    private final Renewal renewal;
-
-    private interface Renewal {
-        void run() throws IOException;
-    }
+    private final TlsFiles.Renewal renewal;
 
     private HttpListener(
-            Vertx vertx, InetSocketAddress address, Times times, @Nullable SharedListening shared, Renewal renewal) {
+            Vertx vertx, InetSocketAddress address, Times times, @Nullable SharedListening shared, TlsFiles.Renewal renewal) {
         this.renewal = renewal;
         this.vertx = vertx;
         this.address = address;

@@ -104,11 +104,7 @@ public final class Node {
     private final List<Runnable> leaving = new ArrayList<>();
 
     /** Have servers read the files of TLS again. */
-    private final List<Renewal> renewing = new ArrayList<>();
-
-    private interface Renewal {
-        void run() throws IOException;
-    }
+    private final List<TlsFiles.Renewal> renewing = new ArrayList<>();
 
     private final Map<String, String> servers = new LinkedHashMap<>();
     private @Nullable ActiveNodeManager manager;
@@ -665,7 +661,7 @@ public final class Node {
             return List.of();
         }
         boolean isOther = environment.renewTls();
-        for (Renewal each : renewing) {
+        for (TlsFiles.Renewal each : renewing) {
             each.run();
         }
         return isOther
