@@ -1,8 +1,10 @@
 package org.tamanoir.anep;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.Arrays;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 public final class AddressText {
     private static final Pattern IPV4 = Pattern.compile("(?:(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)(?:\\.(?!$)|$)){4}");
     private static final Pattern IPV6 = Pattern.compile("(?!.*[0-9a-fA-F]{5})[0-9a-fA-F:.]+");
+    private static final Pattern WITH_PORT = Pattern.compile("(?:\\[([^\\]]*:[^\\]]*)]|([^:]*)):(\\d{1,5})");
+    private static final int MAX_PORT = 65_535;
     private static final int OCTETS = 4;
     private static final int GROUPS = 8;
 
@@ -42,6 +46,38 @@ public final class AddressText {
                     problem == null ? "'" + text + "' is no address: write one as 10.0.0.1 or 2001:db8::1" : problem);
         }
         return address;
+    }
+
+    /**
+     * Returns the address that a text is, as {@link #literal(String)}.
+     *
+     * @param refusal what is said where it is none, before what lacks
+     */
+    public static InetAddress literal(String text, String refusal) {
+        try {
+            return literal(text);
+        } catch (IllegalArgumentException e) {
+            String problem = problem(text);
+            throw new IllegalArgumentException(refusal + (problem == null ? "" : " (" + problem + ")"), e);
+        }
+    }
+
+    /**
+     * Returns the address and the port, 1 to 65535, of a text such as {@code 10.0.0.8:3322} or {@code [2001:db8::8]:3322}.
+     *
+     * @throws IllegalArgumentException in one line, if it is none
+     */
+    public static InetSocketAddress withPort(String text) {
+        Matcher parts = WITH_PORT.matcher(text);
+        if (!parts.matches()) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' must be an address and a port, as in 10.0.0.8:3322 or [2001:db8::8]:3322");
+        }
+        int port = Integer.parseInt(parts.group(3));
+        if (port == 0 || port > MAX_PORT) {
+            throw new IllegalArgumentException(text + ": the port must be 1 to " + MAX_PORT);
+        }
+        return new InetSocketAddress(literal(parts.group(1) == null ? parts.group(2) : parts.group(1)), port);
     }
 
     /** Returns whether a text is an address with all that belongs to it, and no zone. */

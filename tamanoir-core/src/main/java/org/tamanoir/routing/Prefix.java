@@ -23,8 +23,6 @@ public record Prefix(long high, long low, int length) {
     /** All of IPv4, written 0.0.0.0/0. */
     static final Prefix IPV4 = new Prefix(0, IPV4_MAPPED, IPV4_OFFSET);
 
-    private static final Pattern IPV4_TEXT = Pattern.compile("(0|[1-9]\\d{0,2})(\\.(0|[1-9]\\d{0,2})){3}");
-    private static final Pattern IPV6_TEXT = Pattern.compile("[0-9a-fA-F:][0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
     private static final Pattern LENGTH_TEXT = Pattern.compile("0|[1-9]\\d{0,2}");
 
     /**
@@ -52,7 +50,11 @@ public record Prefix(long high, long low, int length) {
     public static Prefix parse(String text) {
         int slash = text.indexOf('/');
         String address = slash < 0 ? text : text.substring(0, slash);
-        byte[] bytes = bytes(address, text);
+        byte[] bytes = AddressText.literal(
+                        address,
+                        text + ": no address prefix; write it as 10.0.0.0/8, 2001:db8::/32, or an address without a"
+                                + " length")
+                .getAddress();
         // A text with colons counts 128 bits, even where it means an IPv4 address: ::ffff:10.0.0.0/104 is 10.0.0.0/8.
         int offset = address.indexOf(':') < 0 ? IPV4_OFFSET : 0;
         int length = MAX_LENGTH;
@@ -118,19 +120,6 @@ public record Prefix(long high, long low, int length) {
 
     static long lowMask(int length) {
         return length <= 64 ? 0 : -1L << (MAX_LENGTH - length);
-    }
-
-    /** Never asks a name server. */
-    private static byte[] bytes(String address, String text) {
-        String problem = AddressText.problem(address);
-        if (problem == null
-                && (IPV4_TEXT.matcher(address).matches()
-                        || IPV6_TEXT.matcher(address).matches())) {
-            return AddressText.literal(address).getAddress();
-        }
-        throw new IllegalArgumentException(
-                text + ": no address prefix; write it as 10.0.0.0/8, 2001:db8::/32, or an address without a length"
-                        + (problem == null ? "" : " (" + problem + ")"));
     }
 
     private static long high(byte[] bytes) {

@@ -63,4 +63,31 @@ class AddressTextTest {
     void aZoneMayFollow(String host) {
         assertThat(AddressText.problem(host)).isNull();
     }
+
+    @ParameterizedTest
+    @CsvSource({"10.0.0.8:1, /10.0.0.8:1", "[2001:db8::8]:65535, '/[2001:db8:0:0:0:0:0:8]:65535'"})
+    void aPortMayFollow(String text, String address) {
+        assertThat(AddressText.withPort(text)).hasToString(address);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "10.0.0.8 | '10.0.0.8' must be an address and a port",
+                "2001:db8::8:80 | must be an address and a port",
+                "[10.0.0.8]:80 | '[10.0.0.8]' is no address",
+                "10.0.0.8:٣ | must be an address and a port",
+                "10.0.0.8:0 | 10.0.0.8:0: the port must be 1 to 65535",
+                "10.0.0.8:65536 | the port must be 1 to 65535",
+                "localhost:80 | 'localhost' is no address: write one as 10.0.0.1",
+                ":80 | is no address",
+                "10.0.8:80 | 3 of 4 octets",
+                "[2001:db8::8%eth0]:80 | is no address"
+            })
+    void whatIsNoAddressWithAPortIsRefused(String text, String problem) {
+        assertThatThrownBy(() -> AddressText.withPort(text))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(problem);
+    }
 }

@@ -3,11 +3,10 @@ package org.tamanoir.services;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.tamanoir.anep.AddressText;
 import org.tamanoir.anep.Option;
 import org.tamanoir.anep.Packet;
+import org.tamanoir.format.text.Decimals;
 import org.tamanoir.nodeos.Rule;
 
 /**
@@ -17,8 +16,6 @@ import org.tamanoir.nodeos.Rule;
  * <p>Thread contract: immutable.
  */
 public final class AddressPrefix {
-    private static final Pattern IPV4 = Pattern.compile("(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})");
-    private static final Pattern IPV6 = Pattern.compile("[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
     private static final long MAPPED = 0xFFFF_0000_0000L;
 
     private final long high;
@@ -50,32 +47,13 @@ public final class AddressPrefix {
     public static AddressPrefix parse(String text) {
         int slash = text.indexOf('/');
         String address = slash < 0 ? text : text.substring(0, slash);
-        Matcher quad = IPV4.matcher(address);
-        if (quad.matches()) {
-            long low = MAPPED;
-            for (int i = 0; i < 4; i++) {
-                int octet = Integer.parseInt(quad.group(i + 1));
-                if (octet > 255) {
-                    throw new IllegalArgumentException(octet + " in " + address + " is over 255");
-                }
-                if (quad.group(i + 1).length() > 1 && quad.group(i + 1).startsWith("0")) {
-                    throw new IllegalArgumentException(AddressText.problem(address));
-                }
-                low |= (long) octet << 24 - 8 * i;
-            }
-            return new AddressPrefix(0, low, 96 + length(text, slash, 32));
-        }
-        String problem = AddressText.problem(address);
-        if (problem != null || !IPV6.matcher(address).matches()) {
-            throw new IllegalArgumentException(
-                    text + " is no address or prefix" + (problem == null ? "" : ": " + problem));
-        }
         byte[] bytes = AddressText.literal(address).getAddress();
+        // With colons 128 bits count, though it may mean IPv4.
+        int length = address.indexOf(':') < 0 ? 96 + length(text, slash, 32) : length(text, slash, 128);
         ByteBuffer bits = ByteBuffer.wrap(bytes);
-        boolean isMapped = bytes.length == 4;
-        long high = isMapped ? 0 : bits.getLong();
-        long low = isMapped ? MAPPED | bits.getInt() & 0xFFFF_FFFFL : bits.getLong();
-        return new AddressPrefix(high, low, length(text, slash, 128));
+        boolean isIpv4 = bytes.length == 4;
+        long high = isIpv4 ? 0 : bits.getLong();
+        return new AddressPrefix(high, isIpv4 ? MAPPED | bits.getInt() & 0xFFFF_FFFFL : bits.getLong(), length);
     }
 
     private static int length(String text, int slash, int max) {
@@ -83,10 +61,11 @@ public final class AddressPrefix {
             return max;
         }
         String digits = text.substring(slash + 1);
-        if (!digits.matches("\\d{1,3}") || Integer.parseInt(digits) > max) {
-            throw new IllegalArgumentException("prefix length " + digits + " is not 0 to " + max);
+        try {
+            return (int) Decimals.whole(digits, 0, max);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("prefix length " + digits + " is not 0 to " + max, e);
         }
-        return Integer.parseInt(digits);
     }
 
     /**

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.tamanoir.format.text.Decimals;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.services.FilterRule.Comparison;
 import org.tamanoir.services.FilterRule.Subject;
@@ -129,10 +130,11 @@ final class FilterParser {
 
     private long number(long max) {
         String word = word();
-        if (word.matches("\\d{1,10}") && Long.parseLong(word) <= max) {
-            return Long.parseLong(word);
+        try {
+            return Decimals.whole(word, 0, max);
+        } catch (NumberFormatException e) {
+            throw mustBe(word, "a whole number from 0 to " + max);
         }
-        throw mustBe(word, "a whole number from 0 to " + max);
     }
 
     private Comparison comparison() {

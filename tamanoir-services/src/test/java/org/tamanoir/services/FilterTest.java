@@ -204,11 +204,14 @@ class FilterTest {
                 "drop source 10.0.0.0/33|rules: rule 1 (drop source 10.0.0.0/33), column 13: \"10.0.0.0/33\": must be an"
                         + " address or prefix such as 10.0.0.0/8 or 2001:db8::/32 (prefix length 33 is not 0 to 32)",
                 "drop source 10.0.0.256|rules: rule 1 (drop source 10.0.0.256), column 13: \"10.0.0.256\": must be an"
-                        + " address or prefix such as 10.0.0.0/8 or 2001:db8::/32 (256 in 10.0.0.256 is over 255)",
+                        + " address or prefix such as 10.0.0.0/8 or 2001:db8::/32 ('10.0.0.256' is no IPv4"
+                        + " address: an octet is a decimal number from 0 to 255, without zeros in front; write all four,"
+                        + " as in 127.0.0.1)",
                 "drop source localhost|rules: rule 1 (drop source localhost), column 13: \"localhost\": must be an"
-                        + " address or prefix such as 10.0.0.0/8 or 2001:db8::/32 (localhost is no address or prefix)",
+                        + " address or prefix such as 10.0.0.0/8 or 2001:db8::/32 ('localhost' is no"
+                        + " address: write one as 10.0.0.1 or 2001:db8::1)",
                 "drop source 1:2:3|rules: rule 1 (drop source 1:2:3), column 13: \"1:2:3\": must be an address or prefix"
-                        + " such as 10.0.0.0/8 or 2001:db8::/32 (1:2:3 is no address or prefix: '1:2:3' is no"
+                        + " such as 10.0.0.0/8 or 2001:db8::/32 ('1:2:3' is no"
                         + " IPv6 address: it has 3 of 8 groups, 5 lack; write '::' in place of zeros, as in ::1)",
                 "drop all packets|rules: rule 1 (drop all packets), column 10: \"packets\": must be the end of the rule:"
                         + " ; or a new line",

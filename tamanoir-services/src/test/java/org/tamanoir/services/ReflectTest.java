@@ -75,14 +75,14 @@ class ReflectTest {
 
     @ParameterizedTest
     @CsvSource(textBlock = """
-        '', '' is no receiver
-        10.0.0.8, is no receiver
-        example.org:4000, example.org is no address
-        2001:db8::8:4000, is no receiver
+        '', must be an address and a port
+        10.0.0.8, must be an address and a port
+        example.org:4000, is no address: write one as 10.0.0.1
+        2001:db8::8:4000, must be an address and a port
         10.0.0.8:0, the port must be 1 to 65535
         10.0.0.8:70000, the port must be 1 to 65535
-        10.0.0.8:4000/256, the drop precedence 0 to 255
-        10.0.0.300:4000, 300 in 10.0.0.300 is over 255
+        10.0.0.8:4000/256, the drop precedence must be 0 to 255
+        10.0.0.300:4000, a decimal number from 0 to 255
         10.0.0.010:4000, without zeros in front
         10.0.1:4000, 3 of 4 octets
         """)

@@ -1,7 +1,6 @@
 package org.tamanoir.benchmarks.emulate;
 
 import com.google.common.base.CharMatcher;
-import com.google.common.net.InetAddresses;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,6 +8,7 @@ import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.AddressText;
 import org.tamanoir.routing.Addresses;
 
 /** A trace in lines {@code ns,bytes,destination,class,service}, under a first line that may say so. One thread. */
@@ -46,12 +46,13 @@ final class CsvTrace extends Trace {
         }
         at(number("time", cells[0], 0, Long.MAX_VALUE), into);
         into.bytes = (int) number("bytes", cells[1], 1, MAX_BYTES);
-        if (!InetAddresses.isInetAddress(cells[2])) {
+        try {
+            InetAddress address = AddressText.literal(cells[2]);
+            into.high = Addresses.high(address);
+            into.low = Addresses.low(address);
+        } catch (IllegalArgumentException e) {
             throw fault("destination '" + cells[2] + "': must be an address of IPv4 or IPv6");
         }
-        InetAddress address = InetAddresses.forString(cells[2]);
-        into.high = Addresses.high(address);
-        into.low = Addresses.low(address);
         into.trafficClass = (int) number("class", cells[3], 0, 255);
         into.service = services.indexOf(cells[4]);
         if (into.service < 0) {

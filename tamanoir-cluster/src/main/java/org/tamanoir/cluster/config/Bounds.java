@@ -7,6 +7,7 @@ import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.AddressText;
 import org.tamanoir.deploy.OneLine;
 import org.tamanoir.platform.Causes;
 
@@ -69,10 +70,12 @@ public final class Bounds {
      * @throws IllegalArgumentException in one line, if it is none, or has a zone
      */
     public static InetAddress address(String text) {
-        if (!InetAddresses.isInetAddress(text) || text.indexOf('%') >= 0) {
-            throw new IllegalArgumentException("'" + line(text) + "' must be an IPv4 or IPv6 address without a length");
+        try {
+            return AddressText.literal(text);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "'" + line(text) + "' must be an IPv4 or IPv6 address without a length", e);
         }
-        return InetAddresses.forString(text);
     }
 
     /**

@@ -3,6 +3,7 @@ package org.tamanoir.format.text;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatFault;
 
@@ -17,6 +18,10 @@ public final class Decimals {
 
     private static final int SHOWN = 60;
     private static final int FLOAT_BYTES = 4;
+    /** Digits are bounded, since reading them is quadratic. */
+    private static final Pattern PLAIN = Pattern.compile("-?(0|[1-9]\\d{0,39})");
+
+    private static final Pattern HEXADECIMAL = Pattern.compile("0[xX][0-9a-fA-F]{1,32}");
     private static final Pattern WHOLE = Pattern.compile("[+-]?\\d+");
     private static final Pattern NUMBER = Pattern.compile("[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?");
     private static final Pattern ZERO = Pattern.compile("[+-]?[0.]*([eE].*)?");
@@ -43,6 +48,34 @@ public final class Decimals {
             throw fault("needs a whole number in digits, not " + shown(text));
         }
         return new BigInteger(text);
+    }
+
+    /**
+     * Returns a whole number within bounds, written without a plus sign, and without zeros in front, which some read as
+     * octal digits.
+     *
+     * @throws NumberFormatException in one line, if it is none
+     */
+    public static long whole(String text, long min, long max) {
+        return within(text, PLAIN.matcher(text).matches() ? new BigInteger(text) : null, min, max);
+    }
+
+    /** Returns a whole number, which may also stand in hexadecimal digits behind 0x, as {@link #whole(String, long, long)}. */
+    public static long number(String text, long min, long max) {
+        return HEXADECIMAL.matcher(text).matches()
+                ? within(text, new BigInteger(text.substring(2), 16), min, max)
+                : whole(text, min, max);
+    }
+
+    private static long within(String text, @Nullable BigInteger number, long min, long max) {
+        if (number == null) {
+            throw new NumberFormatException(
+                    shown(text) + " is no whole number: one from " + min + " to " + max + " is wanted");
+        }
+        if (number.compareTo(BigInteger.valueOf(min)) < 0 || number.compareTo(BigInteger.valueOf(max)) > 0) {
+            throw new NumberFormatException(text + " is out of bounds: " + min + " to " + max + " are allowed");
+        }
+        return number.longValue();
     }
 
     /**

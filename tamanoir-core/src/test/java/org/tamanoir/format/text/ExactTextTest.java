@@ -590,4 +590,32 @@ class ExactTextTest {
                 .build();
         assertThatThrownBy(() -> csv(twice, Map.of("a.b", 1))).hasMessage("two fields are the column 'a.b': take JSON");
     }
+
+    @ParameterizedTest
+    @CsvSource({"0", "-0", "7", "-5", "255"})
+    void aWholeNumberWithinBoundsIsRead(String text) {
+        assertThat(Decimals.whole(text, -5, 255)).isEqualTo(Long.parseLong(text));
+        assertThat(Decimals.number(text, -5, 255)).isEqualTo(Long.parseLong(text));
+        assertThat(Decimals.number("0x1F", -5, 255)).isEqualTo(31);
+        assertThat(Decimals.whole("-9223372036854775808", Long.MIN_VALUE, 0)).isEqualTo(Long.MIN_VALUE);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "+7, ''+7'' is no whole number: one from -5 to 255 is wanted'",
+        "007, is no whole number",
+        "1.0, is no whole number",
+        "٣, is no whole number",
+        "0x, is no whole number",
+        "-0x5, is no whole number",
+        "256, 256 is out of bounds: -5 to 255 are allowed",
+        "-6, -6 is out of bounds",
+        "18446744073709551617, 18446744073709551617 is out of bounds"
+    })
+    void aWholeNumberThatIsNoneIsRefused(String text, String problem) {
+        assertThatThrownBy(() -> Decimals.number(text, -5, 255))
+                .isInstanceOf(NumberFormatException.class)
+                .hasMessageContaining(problem);
+        assertThatThrownBy(() -> Decimals.whole("0x1F", -5, 255)).hasMessageContaining("'0x1F' is no whole number");
+    }
 }

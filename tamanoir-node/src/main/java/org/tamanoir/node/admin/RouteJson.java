@@ -103,18 +103,16 @@ record RouteJson(
 
     /** Reads the address in a field of this name; null when it is none, which the fields know then. No name is looked up. */
     static @Nullable InetAddress address(JsonFields fields, String name, String text) {
+        String refusal = name + " '" + text + "': an IPv4 or IPv6 address is wanted, without port and prefix length";
         int zone = text.indexOf(':') < 0 ? -1 : text.indexOf('%');
         try {
-            Prefix.parse(zone < 0 ? text : text.substring(0, zone)); // No name gets past it, to be looked up below.
-            if (text.indexOf('/') < 0) {
-                return InetAddress.getByName(text);
-            }
-        } catch (IllegalArgumentException | UnknownHostException e) {
-            // The line below says it.
+            InetAddress address = AddressText.literal(zone < 0 ? text : text.substring(0, zone), refusal);
+            return zone < 0 ? address : InetAddress.getByName(text);
+        } catch (IllegalArgumentException e) {
+            fields.problem(e.getMessage());
+        } catch (UnknownHostException e) { // Of an interface that is not there.
+            fields.problem(refusal);
         }
-        String problem = AddressText.problem(text);
-        fields.problem(name + " '" + text + "': an IPv4 or IPv6 address is wanted, without port and prefix length"
-                + (problem == null ? "" : "; " + problem));
         return null;
     }
 

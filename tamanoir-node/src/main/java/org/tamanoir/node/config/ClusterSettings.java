@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.MembershipSettings;
 import org.tamanoir.repository.Token;
 import org.tamanoir.routing.Addresses;
-import org.tamanoir.routing.Prefix;
 import org.tamanoir.tls.TlsFiles;
 
 /** The section {@code cluster}: the cluster that the node is a back-end of. One thread. */
@@ -80,16 +79,7 @@ final class ClusterSettings {
 
     /** A literal one. */
     static String address(String text) {
-        Prefix.parse(text);
-        try {
-            InetAddress address = InetAddress.getByName(text);
-            if (text.indexOf('/') < 0 && !address.isAnyLocalAddress() && !address.isMulticastAddress()) {
-                return Addresses.host(address);
-            }
-        } catch (UnknownHostException e) {
-            // The line below says it.
-        }
-        throw new IllegalArgumentException("'" + text + "' cannot be a back-end's address: one of this host is wanted");
+        return Addresses.host(Endpoint.ofHost(text));
     }
 
     // ---- all together ----------------------------------------------------------------------------------------------

@@ -65,13 +65,18 @@ public record Endpoint(String host, int port) {
      */
     public static InetSocketAddress listening(String text, int defaultPort) {
         InetSocketAddress address = ofAny(text, defaultPort);
-        if (address.getAddress().isMulticastAddress()
-                || address.getAddress().getHostAddress().equals("255.255.255.255")) {
+        if (isOfMany(address)) {
             throw new IllegalArgumentException(
                     "'" + text + "' is the address of many hosts: nothing here joins a group to "
                             + "listen there; name an address of this host, or have 'reflect' join the group");
         }
         return address;
+    }
+
+    /** Returns whether packets to this address go to many hosts. */
+    static boolean isOfMany(InetSocketAddress address) {
+        return address.getAddress().isMulticastAddress()
+                || address.getAddress().getHostAddress().equals("255.255.255.255");
     }
 
     /** Reads the same, which may be a group's. */
@@ -85,6 +90,17 @@ public record Endpoint(String host, int port) {
         String host = endpoint.host.isEmpty() ? "127.0.0.1" : endpoint.host.equals("*") ? "0.0.0.0" : endpoint.host;
         return new InetSocketAddress(
                 new Endpoint(host, 0).address(), endpoint.port == NO_PORT ? defaultPort : endpoint.port);
+    }
+
+    /** Returns the address of one host. A name is not looked up. */
+    public static InetAddress ofHost(String text) {
+        String refusal = "'" + text + "' is no address of a host: an IPv4 or IPv6 address is wanted, as in 10.0.0.1; no"
+                + " name, no wildcard";
+        InetAddress address = AddressText.literal(text, refusal);
+        if (address.isAnyLocalAddress() || address.isMulticastAddress()) {
+            throw new IllegalArgumentException(refusal);
+        }
+        return address;
     }
 
     /** The host's address; a name is looked up. */
@@ -110,14 +126,11 @@ public record Endpoint(String host, int port) {
 
     private static int port(String text, String port, int min) {
         try {
-            int number = Integer.parseInt(port);
-            if (number >= min && number <= MAX_PORT && Decimals.isWhole(port) && port.charAt(0) != '+') {
-                return number;
-            }
+            return (int) Decimals.whole(port, min, MAX_PORT);
         } catch (NumberFormatException e) {
-            // The message below is the same for text and for a number out of bounds.
+            throw new IllegalArgumentException(
+                    "port '" + port + "' of '" + text + "': a number from " + min + " to " + MAX_PORT + " is wanted",
+                    e);
         }
-        throw new IllegalArgumentException(
-                "port '" + port + "' of '" + text + "': a number from " + min + " to " + MAX_PORT + " is wanted");
     }
 }

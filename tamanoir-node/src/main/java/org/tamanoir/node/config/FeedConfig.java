@@ -8,6 +8,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.format.text.Decimals;
 import org.tamanoir.routing.FeedPath;
 import org.tamanoir.routing.NextHop;
 import org.tamanoir.routing.Prefix;
@@ -89,11 +90,14 @@ public record FeedConfig(long table, List<String> protocols, Map<String, String>
         if (named != null) {
             return named;
         }
-        if (text.matches("[1-9]\\d{0,9}") && Long.parseLong(text) <= MAX_TABLE) {
-            return Long.parseLong(text);
+        try {
+            return Decimals.whole(text, 1, MAX_TABLE);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "table '" + text + "': main, or a number from 1 to " + MAX_TABLE
+                            + " is wanted, as ip route show table takes it",
+                    e);
         }
-        throw new IllegalArgumentException("table '" + text + "': main, or a number from 1 to " + MAX_TABLE
-                + " is wanted, as ip route show table takes it");
     }
 
     private static String protocol(String text) {

@@ -62,8 +62,7 @@ public record GatewayLine(
             throw new IllegalArgumentException(
                     "'" + text + "' leads to every address: name the one that the far side has");
         }
-        if (to.getAddress().isMulticastAddress()
-                || to.getAddress().getHostAddress().equals("255.255.255.255")) {
+        if (Endpoint.isOfMany(to)) {
             throw new IllegalArgumentException("'" + text + "' leads to many hosts: name the address of one");
         }
         if (isUdp != isOfUdp(parts[1])) {
@@ -101,14 +100,11 @@ public record GatewayLine(
 
     private static int classOfService(String text) {
         try {
-            int number = Integer.parseInt(text);
-            if (number >= 0 && number <= 255 && Decimals.isWhole(text)) {
-                return number;
-            }
+            return (int) Decimals.whole(text, 0, 255);
         } catch (NumberFormatException e) {
-            // The message below is the same for text and for a number out of bounds.
+            throw new IllegalArgumentException(
+                    "class '" + text + "' of a gateway: a number from 0 to 255 is wanted", e);
         }
-        throw new IllegalArgumentException("class '" + text + "' of a gateway: a number from 0 to 255 is wanted");
     }
 
     /** Returns the same at an address. */

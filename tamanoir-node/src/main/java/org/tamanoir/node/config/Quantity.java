@@ -1,12 +1,12 @@
 package org.tamanoir.node.config;
 
 import java.math.BigDecimal;
-import java.math.BigInteger;
 import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.tamanoir.format.text.Decimals;
 
 /**
  * Numbers with units as people type them. Sizes of memory are binary ({@code 64k} = {@code 64KiB} = 65,536 bytes);
@@ -19,8 +19,6 @@ public final class Quantity {
     static final long HALF_OF_HEAP = Runtime.getRuntime().maxMemory() / 2;
 
     private static final Pattern NUMBER_AND_UNIT = Pattern.compile("(\\d{1,18})\\s*([A-Za-z]*)");
-    /** A leading 0 is refused: some read octal digits behind it. The digits are bounded, since reading them is quadratic. */
-    private static final Pattern WHOLE = Pattern.compile("-?(0|[1-9][0-9]{0,39})|0[xX][0-9a-fA-F]{1,32}");
 
     private static final Map<String, Long> MILLIS =
             Map.of("ms", 1L, "s", 1_000L, "m", 60_000L, "min", 60_000L, "h", 3_600_000L);
@@ -207,16 +205,7 @@ public final class Quantity {
 
     /** A whole number from {@code min} to {@code max}, decimal or with 0x; one that does not fit 64 bits is out of bounds. */
     static long number(String text, long min, long max) {
-        if (!WHOLE.matcher(text).matches()) {
-            throw new IllegalArgumentException(
-                    "'" + text + "' is no whole number: one from " + min + " to " + max + " is wanted");
-        }
-        boolean isHexadecimal = text.startsWith("0x") || text.startsWith("0X");
-        BigInteger number = isHexadecimal ? new BigInteger(text.substring(2), 16) : new BigInteger(text);
-        if (number.compareTo(BigInteger.valueOf(min)) < 0 || number.compareTo(BigInteger.valueOf(max)) > 0) {
-            throw new IllegalArgumentException(text + " is out of bounds: " + min + " to " + max + " are allowed");
-        }
-        return number.longValue();
+        return Decimals.number(text, min, max);
     }
 
     /** The shortest text with one unit that {@link #duration} reads as this. */

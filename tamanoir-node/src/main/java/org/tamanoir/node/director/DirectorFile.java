@@ -32,7 +32,6 @@ import org.tamanoir.node.config.Quantity;
 import org.tamanoir.node.config.Section;
 import org.tamanoir.node.config.Values;
 import org.tamanoir.node.ctl.AdminKind;
-import org.tamanoir.routing.Prefix;
 
 /**
  * Reads a director's configuration file. Every error is collected as {@code FILE:LINE: path: what, value, bound,
@@ -51,7 +50,7 @@ public final class DirectorFile {
     private static final Pattern SETTING_VALUE = Pattern.compile("[A-Za-z0-9_ -]{1,64}");
 
     static final Kind<InetAddress> ADDRESS =
-            Kind.of("IPv4 or IPv6", DirectorFile::address, InetAddress::getHostAddress);
+            Kind.of("IPv4 or IPv6", Endpoint::ofHost, InetAddress::getHostAddress);
     static final Kind<String> INTERFACE = Kind.text("name", DirectorFile::networkInterface);
 
     private final Problems problems;
@@ -247,21 +246,6 @@ public final class DirectorFile {
                             + "' is no name: 1 to 63 letters, digits, '.', '_' and '-' are wanted, the first a letter or digit");
         }
         return text;
-    }
-
-    /** An address of a host, not a name: the kernel's table has addresses, and nothing is looked up for it. */
-    static InetAddress address(String text) {
-        try {
-            Prefix.parse(text);
-            InetAddress address = text.indexOf('/') < 0 ? InetAddress.getByName(text) : InetAddress.getByName("::");
-            if (!address.isAnyLocalAddress() && !address.isMulticastAddress()) {
-                return address;
-            }
-        } catch (IllegalArgumentException | java.net.UnknownHostException e) {
-            // The line below says what is wanted.
-        }
-        throw new IllegalArgumentException("'" + text
-                + "' is no address of a host: an IPv4 or IPv6 address is wanted, as in 10.0.0.1; no name, no wildcard");
     }
 
     private static String networkInterface(String text) {

@@ -7,6 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.config.ClusterService;
 import org.tamanoir.cluster.config.Vrrp;
+import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.node.config.Kind;
 import org.tamanoir.node.config.Problems;
 import org.tamanoir.node.config.Quantity;
@@ -30,7 +31,7 @@ final class DirectorVrrp {
             Duration.ofSeconds(1));
     private static final Setting<InetAddress> SOURCE = TABLE.add("source", DirectorFile.ADDRESS, null, "multicast");
     private static final Setting<List<InetAddress>> PEERS =
-            TABLE.add("peers", Kind.list("list of addresses", DirectorFile::address), List.of(), "multicast");
+            TABLE.add("peers", Kind.list("list of addresses", Endpoint::ofHost), List.of(), "multicast");
     private static final Setting<String> PASSWORD = TABLE.add(
             "password-file",
             Kind.text("file with 1 to 8 characters", file -> DirectorPassword.read(Path.of(file))),

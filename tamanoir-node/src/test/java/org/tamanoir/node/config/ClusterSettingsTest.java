@@ -131,7 +131,7 @@ class ClusterSettingsTest {
             directors: ["h:1 "]|directors[0]: 'h:1 ' is no director: http://HOST:PORT or https://HOST:PORT is wanted
             token-file: /no/file|token-file: token file /no/file: there is no such file; 'openssl rand -hex 32' makes a token
             name: a/b|name: 'a/b' cannot name a back-end: 1 to 63 letters, digits, dots, hyphens and underscores are wanted, a letter or digit first
-            address: 0.0.0.0|address: '0.0.0.0' cannot be a back-end's address: one of this host is wanted
+            address: 0.0.0.0|address: '0.0.0.0' is no address of a host: an IPv4 or IPv6 address is wanted, as in 10.0.0.1; no name, no wildcard
             weight: 0|weight: 0 is out of bounds: 1 to 65535 are allowed
             set-up: maybe|set-up: 'maybe' is none of auto, off, print
             nmae: x|nmae: unknown key; did you mean 'name'?

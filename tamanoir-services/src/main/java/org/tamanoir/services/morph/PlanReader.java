@@ -16,7 +16,9 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Format;
+import org.tamanoir.format.FormatException;
 import org.tamanoir.format.Target;
+import org.tamanoir.format.text.Decimals;
 import org.tamanoir.message.Effect;
 import org.tamanoir.message.MessageHandler;
 import org.tamanoir.message.Needs;
@@ -177,11 +179,11 @@ final class PlanReader {
     private static double share(HandlerSettings settings) {
         String text = settings.text("share", "1");
         try {
-            double share = Double.parseDouble(text);
+            double share = Decimals.floating(text, Double.BYTES);
             if (share > 0 && share <= 1) {
                 return share;
             }
-        } catch (NumberFormatException e) {
+        } catch (FormatException e) {
             // The same message as for a number out of bounds.
         }
         throw settings.problem("share", text + " is no share of a processor: more than 0, at most 1");

@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -27,8 +26,6 @@ import org.tamanoir.platform.Causes;
 final class PlanTree {
     static final long MAX_BYTES = 1 << 20;
     private static final int MAX_DEPTH = 50;
-
-    private static final Pattern FRACTION = Pattern.compile("-?\\d+(\\.\\d*([eE][-+]?\\d+)?|[eE][-+]?\\d+)");
 
     private PlanTree() {}
 
@@ -111,7 +108,8 @@ final class PlanTree {
         }
         if (event instanceof ScalarEvent scalar
                 && scalar.isPlain()
-                && FRACTION.matcher(scalar.getValue()).matches()) {
+                && Decimals.isNumber(scalar.getValue())
+                && !Decimals.isWhole(scalar.getValue())) {
             try {
                 Decimals.floating(scalar.getValue(), Double.BYTES);
             } catch (FormatException e) {

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.support.Waiting;
 
@@ -203,6 +205,13 @@ class PlanReaderTest {
                         "paths: [{enter: a}]"))
                 .containsExactly("contexts.receive: its handlers need 6000 ns a message, at 100000 a second 0.60 of a"
                         + " processor, it has 0.50: share: 0.60 would fit");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "1.5", "\"0x1p-1\"", "\"0.5d\"", "\"NaN\"", "half"})
+    void refusesAShareThatIsNone(String share) {
+        assertThat(Plans.problems("contexts: {one: {share: " + share + "}}", "handlers: {}", "paths: []"))
+                .anyMatch(line -> line.endsWith(" is no share of a processor: more than 0, at most 1"));
     }
 
     @Test

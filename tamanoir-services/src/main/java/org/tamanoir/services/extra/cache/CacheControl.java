@@ -13,6 +13,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.AddressText;
+import org.tamanoir.format.text.Decimals;
 import org.tamanoir.service.ControlHost;
 import org.tamanoir.service.ServiceConfig;
 import org.tamanoir.service.ServiceControl;
@@ -109,27 +110,16 @@ public final class CacheControl implements ServiceControl {
 
     private static byte[] address(@Nullable Object value) {
         String text = String.valueOf(value);
-        try {
-            return AddressText.literal(text).getAddress();
-        } catch (IllegalArgumentException e) {
-            String problem = AddressText.problem(text);
-            throw new IllegalArgumentException(
-                    "origin: " + text + " must be an address, as 10.0.9.1"
-                            + (problem == null ? "" : " (" + problem + ")"),
-                    e);
-        }
+        return AddressText.literal(text, "origin: " + text + " must be an address, as 10.0.9.1")
+                .getAddress();
     }
 
     private static int port(@Nullable Object value) {
         try {
-            int port = value == null ? 0 : Integer.parseInt(value.toString());
-            if (port >= 0 && port <= 65_535) {
-                return port;
-            }
+            return value == null ? 0 : (int) Decimals.whole(value.toString(), 0, 65_535);
         } catch (NumberFormatException e) {
-            // Falls through to the message.
+            throw new IllegalArgumentException("port: " + value + " must be a whole number from 0 to 65535", e);
         }
-        throw new IllegalArgumentException("port: " + value + " must be a whole number from 0 to 65535");
     }
 
     private static byte[] key(@Nullable Object value) {

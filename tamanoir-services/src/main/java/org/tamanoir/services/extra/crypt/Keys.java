@@ -75,14 +75,10 @@ record Keys(Map<Integer, byte[]> keys, int used) {
 
     static int id(String text) {
         try {
-            int id = Integer.parseInt(text);
-            if (id > 0 && Decimals.isWhole(text)) {
-                return id;
-            }
+            return (int) Decimals.whole(text, 1, Integer.MAX_VALUE);
         } catch (NumberFormatException e) {
-            // Falls through to the message.
+            throw new IllegalArgumentException("key id: must be a whole number from 1 to " + Integer.MAX_VALUE, e);
         }
-        throw new IllegalArgumentException("key id: must be a whole number from 1 to " + Integer.MAX_VALUE);
     }
 
     Keys with(int id, String hexadecimal) {

@@ -1,14 +1,13 @@
 package org.tamanoir.services.extra.multicast;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.services.AddressPrefix;
+import org.tamanoir.anep.AddressText;
 
 /**
  * An address and a port that packets go to.
@@ -17,8 +16,6 @@ import org.tamanoir.services.AddressPrefix;
  * @param low lower half
  */
 record Peer(InetAddress address, int port, long high, long low) {
-    private static final Pattern TEXT = Pattern.compile("(?:\\[([^\\]]+)\\]|([^:]+)):(\\d{1,5})");
-    private static final int MAX_PORT = 65_535;
     private static final long MAPPED = 0xFFFF_0000_0000L;
 
     /** Returns the peer with this address; null if it cannot be one. */
@@ -36,26 +33,16 @@ record Peer(InetAddress address, int port, long high, long low) {
 
     /** Reads a setting of one such as {@code 10.0.0.8:3322} or {@code [2001:db8::8]:3322}. Names are not looked up. */
     static Peer parse(String setting, String text) {
-        Matcher parts = TEXT.matcher(text);
-        if (!parts.matches()) {
-            throw new IllegalArgumentException(setting + ": '" + text
-                    + "' must be an address and a port, as in 10.0.0.8:3322 or [2001:db8::8]:3322");
-        }
-        String literal = parts.group(1) == null ? parts.group(2) : parts.group(1);
-        int port = Integer.parseInt(parts.group(3));
-        if (port == 0 || port > MAX_PORT) {
-            throw new IllegalArgumentException(setting + ": " + text + ": the port must be 1 to " + MAX_PORT);
-        }
         try {
-            AddressPrefix.parse(literal); // Refuses names, which would be looked up.
-            byte[] octets = InetAddress.getByName(literal).getAddress();
+            InetSocketAddress at = AddressText.withPort(text);
+            byte[] octets = at.getAddress().getAddress();
             ByteBuffer bits = ByteBuffer.wrap(octets);
             boolean isIpv4 = octets.length == 4;
             long high = isIpv4 ? 0 : bits.getLong();
             long low = isIpv4 ? MAPPED | bits.getInt() & 0xFFFF_FFFFL : bits.getLong();
-            return new Peer(InetAddress.getByAddress(octets), port, high, low);
-        } catch (UnknownHostException e) {
-            throw new IllegalArgumentException(setting + ": " + literal + " is no address", e);
+            return new Peer(at.getAddress(), at.getPort(), high, low);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(setting + ": " + e.getMessage(), e);
         }
     }
 

@@ -23,8 +23,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.format.text.Decimals;
 
 /**
  * Operators that take the place of dev.cel's own on its runtime, so that an expression means there what it means in
@@ -37,9 +37,8 @@ import org.jspecify.annotations.Nullable;
 final class Operators {
     private static final List<String> NUMBERS = List.of("int64", "uint64", "double");
     private static final List<String> OTHERS = List.of("bool", "string", "bytes", "timestamp", "duration");
-    /** Decimal, and what {@code string} makes of a double that is no number. */
-    private static final Pattern DECIMAL =
-            Pattern.compile("[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?|NaN|-?Infinity");
+    /** Numbers that {@code string} makes of a double, and that are no decimal. */
+    private static final Set<String> NO_DECIMALS = Set.of("NaN", "Infinity", "-Infinity");
 
     private static final Set<StandardFunction> REPLACED = Set.of(
             StandardFunction.LESS,
@@ -270,7 +269,7 @@ final class Operators {
     }
 
     private static double decimal(String text) {
-        if (!DECIMAL.matcher(text).matches()) {
+        if (!Decimals.isNumber(text) && !NO_DECIMALS.contains(text)) {
             throw EvaluationException.CONVERSION;
         }
         double value = Double.parseDouble(text);

@@ -13,7 +13,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Format;
-import org.tamanoir.format.FormatException;
 import org.tamanoir.format.Target;
 import org.tamanoir.format.text.Decimals;
 
@@ -151,9 +150,9 @@ public final class HandlerSettings {
     public long number(String key, long absent, long min, long max) {
         String text = text(key, Long.toString(absent));
         try {
-            return within(key, text, Decimals.whole(text).longValueExact(), min, max);
-        } catch (FormatException | ArithmeticException e) {
-            throw problem(key, "'" + text + "' is no whole number: one from " + min + " to " + max + " is wanted");
+            return Decimals.whole(text, min, max);
+        } catch (NumberFormatException e) {
+            throw problem(key, String.valueOf(e.getMessage()));
         }
     }
 

@@ -4,8 +4,6 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.AddressText;
 import org.tamanoir.format.Format;
@@ -29,8 +27,6 @@ final class Split implements MessageHandler {
     static final String NOBODY = "split: no branch takes it";
 
     private static final int MAX_BRANCHES = 64;
-    private static final Pattern IPV4 = Pattern.compile("(\\d{1,3}(?:\\.\\d{1,3}){3}):(\\d{1,5})");
-    private static final Pattern IPV6 = Pattern.compile("\\[([0-9a-fA-F:.]*:[0-9a-fA-F:.]*)]:(\\d{1,5})");
 
     private final List<Branch> branches = new ArrayList<>();
     private final int ports;
@@ -58,19 +54,11 @@ final class Split implements MessageHandler {
 
     /** Reads an address with a port; names are not looked up. */
     private static InetSocketAddress address(HandlerSettings item) {
-        String text = item.text("to");
-        Matcher four = IPV4.matcher(text);
-        Matcher matcher = four.matches() ? four : IPV6.matcher(text);
         try {
-            int port = matcher.matches() ? Integer.parseInt(matcher.group(2)) : 0;
-            if (port > 0 && port <= 0xFFFF) {
-                return new InetSocketAddress(AddressText.literal(matcher.group(1)), port);
-            }
+            return AddressText.withPort(item.text("to"));
         } catch (IllegalArgumentException e) {
             throw item.problem("to", String.valueOf(e.getMessage()));
         }
-        throw item.problem(
-                "to", "'" + text + "' is no address with a port, such as 10.0.0.8:4000 or [2001:db8::8]:4000");
     }
 
     @Override

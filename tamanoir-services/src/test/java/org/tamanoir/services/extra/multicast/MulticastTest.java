@@ -91,7 +91,7 @@ class MulticastTest {
             delimiter = '|',
             value = {
                 "branches | 10.0.0.1 | branches: '10.0.0.1' must be an address and a port",
-                "branches | host:1 | host is no address or prefix",
+                "branches | host:1 | branches: 'host' is no address",
                 "branches | 10.0.0.1:0 | branches: 10.0.0.1:0: the port must be 1 to 65535",
                 "branches | 10.0.0.1:1 10.0.0.1:1 | branches: 10.0.0.1:1 stands there twice",
                 "address | 10.0.0.1:1 | address: 10.0.0.1:1 is where the node above reaches this one",
