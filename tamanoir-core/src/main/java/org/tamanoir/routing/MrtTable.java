@@ -127,9 +127,7 @@ final class MrtTable {
             end = MrtRecords.end(body, end);
             if (nextHop == null && (wantedPeer < 0 || peer == wantedPeer)) {
                 isWanted = true;
-                nextHop = findNextHop(body, end, isIpv4)
-                        ? file.by(fields.high(), fields.low())
-                        : file.byItself(prefix);
+                nextHop = findNextHop(body, end, isIpv4) ? file.by(fields.high(), fields.low()) : file.byItself(prefix);
             }
             body.position(end);
         }

@@ -8,8 +8,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.net.InetAddress;
 import java.io.SequenceInputStream;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -586,8 +586,7 @@ class RouteFileTest {
     }
 
     private static NextHop router(String address) throws IOException {
-        return new NextHop(
-                InetAddress.getByName(address), 3322, NextHop.Transport.SAME, NextHop.Kind.ACTIVE_NODE);
+        return new NextHop(InetAddress.getByName(address), 3322, NextHop.Transport.SAME, NextHop.Kind.ACTIVE_NODE);
     }
 
     /** No attribute; 0.0.0.0, a link-local address alone and a multicast one, by which nothing can go. */
@@ -599,8 +598,10 @@ class RouteFileTest {
                 + record(2, "00000001" + "10" + "0a02" + "0001" + entry(0, "", ""))
                 + record(2, "00000002" + "10" + "0a03" + "0001" + entry(0, "", zero))
                 + record(2, "00000003" + "10" + "0a04" + "0001" + entry(0, "", "400304" + "e0000001"))
-                + record(4, "00000004" + "20" + "20010db8" + "0001"
-                        + entry(0, "", "800e11" + "10" + "fe800000000000000000000000000001"))
+                + record(
+                        4,
+                        "00000004" + "20" + "20010db8" + "0001"
+                                + entry(0, "", "800e11" + "10" + "fe800000000000000000000000000001"))
                 + record(2, "00000005" + "10" + "0a05" + "0002" + entry(0, "", zero) + entry(1, "", HOP_192_0_2_2));
         RouteSet routes = read(bytes(dump), List.of(), -1);
 
@@ -609,7 +610,9 @@ class RouteFileTest {
         assertThat(routes.withoutNextHop()).isEqualTo(4);
         assertThat(read(bytes(dump), List.of(), 1).withoutNextHop()).isZero();
         assertThatThrownBy(() -> read(
-                        bytes(PEERS + record(2, "00000001" + "10" + "0a02" + "0001" + entry(0, "", ""))), List.of(), -1))
+                        bytes(PEERS + record(2, "00000001" + "10" + "0a02" + "0001" + entry(0, "", ""))),
+                        List.of(),
+                        -1))
                 .hasMessage("f: has no route with a next hop; give --via");
         assertThat(read(bytes(dump), VIA, -1).withoutNextHop()).isZero();
     }

@@ -25,8 +25,7 @@ class RtpFuzzTest {
     /** Octets before and behind that are no part of the datagram, and would be read as lengths. */
     private static final int GUARD = 300;
 
-    private static final Pattern HEAD =
-            Pattern.compile("([89ab])(.)(..)(....)(.{8})(.{8})(.*)");
+    private static final Pattern HEAD = Pattern.compile("([89ab])(.)(..)(....)(.{8})(.{8})(.*)");
 
     private final RtpPacket reads = new RtpPacket();
 
@@ -168,12 +167,7 @@ class RtpFuzzTest {
                 @Override
                 public void report(int ssrc, RtpReport report) {
                     told.add("%08x %d %d %08x %08x"
-                            .formatted(
-                                    ssrc,
-                                    report.fractionLost(),
-                                    report.lost(),
-                                    report.highest(),
-                                    report.jitter()));
+                            .formatted(ssrc, report.fractionLost(), report.lost(), report.highest(), report.jitter()));
                 }
 
                 @Override

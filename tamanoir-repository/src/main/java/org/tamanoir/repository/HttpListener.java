@@ -74,7 +74,11 @@ public final class HttpListener implements AutoCloseable {
     private final TlsFiles.Renewal renewal;
 
     private HttpListener(
-            Vertx vertx, InetSocketAddress address, Times times, @Nullable SharedListening shared, TlsFiles.Renewal renewal) {
+            Vertx vertx,
+            InetSocketAddress address,
+            Times times,
+            @Nullable SharedListening shared,
+            TlsFiles.Renewal renewal) {
         this.renewal = renewal;
         this.vertx = vertx;
         this.address = address;

@@ -109,7 +109,7 @@ record RouteJson(
             InetAddress address = AddressText.literal(zone < 0 ? text : text.substring(0, zone), refusal);
             return zone < 0 ? address : InetAddress.getByName(text);
         } catch (IllegalArgumentException e) {
-            fields.problem(e.getMessage());
+            fields.problem(String.valueOf(e.getMessage()));
         } catch (UnknownHostException e) { // Of an interface that is not there.
             fields.problem(refusal);
         }

@@ -79,7 +79,8 @@ public final class YamlTree {
         } catch (NumberFormatException e) { // Of digits that are not there, or too large for an int.
             String before = UNREAD.split(text, 2)[0];
             int line = 1 + (int) before.chars().filter(c -> c == '\n').count();
-            throw new SyntaxException(line, "no valid YAML: behind \\x, \\u or \\U the number of a character is wanted");
+            throw new SyntaxException(
+                    line, "no valid YAML: behind \\x, \\u or \\U the number of a character is wanted");
         }
     }
 

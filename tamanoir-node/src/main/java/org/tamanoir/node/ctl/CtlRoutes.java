@@ -138,7 +138,9 @@ final class CtlRoutes implements Runnable {
                 fields,
                 (answer, lines) -> lines.accept(answer.get("total").asLong() + " routes in place of those before"
                         + RouteFiles.leftOut(
-                                "; ", answer.path("leftOut").asInt(), answer.path("withoutNextHop").asInt())));
+                                "; ",
+                                answer.path("leftOut").asInt(),
+                                answer.path("withoutNextHop").asInt())));
     }
 
     private static List<String> lines(Path file) {

@@ -49,8 +49,7 @@ public final class DirectorFile {
     private static final Pattern SETTING = Pattern.compile("[a-z][a-z0-9_]{0,62}");
     private static final Pattern SETTING_VALUE = Pattern.compile("[A-Za-z0-9_ -]{1,64}");
 
-    static final Kind<InetAddress> ADDRESS =
-            Kind.of("IPv4 or IPv6", Endpoint::ofHost, InetAddress::getHostAddress);
+    static final Kind<InetAddress> ADDRESS = Kind.of("IPv4 or IPv6", Endpoint::ofHost, InetAddress::getHostAddress);
     static final Kind<String> INTERFACE = Kind.text("name", DirectorFile::networkInterface);
 
     private final Problems problems;

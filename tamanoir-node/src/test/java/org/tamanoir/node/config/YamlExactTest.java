@@ -50,8 +50,8 @@ class YamlExactTest {
     @ValueSource(strings = {"\"\\x", "\"\\u", "\"\\U", "\"\\x4", "\"\\uzz\"", "\"\\UFFFFFFFF\"", "\"\\U00110000\""})
     void aCharacterThatIsNoneIsRefusedInALine(String yaml) {
         assertThatThrownBy(() -> YamlTree.parse("z: 1\na: " + yaml + (yaml.endsWith("\"") ? "\nb: 1" : "")))
-                .isInstanceOfSatisfying(YamlTree.SyntaxException.class, e -> assertThat(e.line)
-                        .isEqualTo(2))
+                .isInstanceOfSatisfying(
+                        YamlTree.SyntaxException.class, e -> assertThat(e.line).isEqualTo(2))
                 .hasMessageStartingWith("no valid YAML: ")
                 .hasMessageNotContaining("\n");
     }
