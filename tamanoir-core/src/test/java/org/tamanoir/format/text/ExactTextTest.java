@@ -602,7 +602,7 @@ class ExactTextTest {
 
     @ParameterizedTest
     @CsvSource({
-        "+7, ''+7'' is no whole number: one from -5 to 255 is wanted'",
+        "+7, is no whole number: one from -5 to 255 is wanted",
         "007, is no whole number",
         "1.0, is no whole number",
         "٣, is no whole number",
