@@ -3,6 +3,7 @@ package org.tamanoir.anep;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -78,6 +79,17 @@ public final class AddressText {
             throw new IllegalArgumentException(text + ": the port must be 1 to " + MAX_PORT);
         }
         return new InetSocketAddress(literal(parts.group(1) == null ? parts.group(2) : parts.group(1)), port);
+    }
+
+    /** Returns the upper half of an address of 4 or 16 octets: IPv4 stands as ::ffff:a.b.c.d. */
+    public static long high(byte[] address) {
+        return address.length == OCTETS ? 0 : ByteBuffer.wrap(address).getLong(0);
+    }
+
+    /** Returns its lower half. */
+    public static long low(byte[] address) {
+        ByteBuffer bits = ByteBuffer.wrap(address);
+        return address.length == OCTETS ? 0xFFFF_0000_0000L | bits.getInt(0) & 0xFFFF_FFFFL : bits.getLong(8);
     }
 
     /** Returns whether a text is an address with all that belongs to it, and no zone. */

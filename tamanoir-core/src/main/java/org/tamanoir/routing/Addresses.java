@@ -7,6 +7,7 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.anep.AddressText;
 
 /** Addresses as 128 bits in two words; IPv4 stands as ::ffff:a.b.c.d. */
 public final class Addresses {
@@ -25,16 +26,12 @@ public final class Addresses {
 
     /** Returns the upper 64 bits of an address; 0 for IPv4. */
     public static long high(@Nullable InetAddress address) {
-        byte[] bytes = address == null ? new byte[4] : address.getAddress();
-        return bytes.length == 16 ? ByteBuffer.wrap(bytes).getLong(0) : 0;
+        return address == null ? 0 : AddressText.high(address.getAddress());
     }
 
     /** Returns the lower 64 bits of an address. */
     public static long low(@Nullable InetAddress address) {
-        byte[] bytes = address == null ? new byte[4] : address.getAddress();
-        return bytes.length == 16
-                ? ByteBuffer.wrap(bytes).getLong(8)
-                : 0xFFFF_0000_0000L | (ByteBuffer.wrap(bytes).getInt(0) & 0xFFFF_FFFFL);
+        return AddressText.low(address == null ? new byte[4] : address.getAddress());
     }
 
     /**

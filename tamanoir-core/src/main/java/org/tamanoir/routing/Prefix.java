@@ -1,7 +1,6 @@
 package org.tamanoir.routing;
 
 import java.net.InetAddress;
-import java.nio.ByteBuffer;
 import java.util.regex.Pattern;
 import org.tamanoir.anep.AddressText;
 
@@ -50,11 +49,9 @@ public record Prefix(long high, long low, int length) {
     public static Prefix parse(String text) {
         int slash = text.indexOf('/');
         String address = slash < 0 ? text : text.substring(0, slash);
-        byte[] bytes = AddressText.literal(
-                        address,
-                        text + ": no address prefix; write it as 10.0.0.0/8, 2001:db8::/32, or an address without a"
-                                + " length")
-                .getAddress();
+        InetAddress parsed = AddressText.literal(
+                address,
+                text + ": no address prefix; write it as 10.0.0.0/8, 2001:db8::/32, or an address without a length");
         // A text with colons counts 128 bits, even where it means an IPv4 address: ::ffff:10.0.0.0/104 is 10.0.0.0/8.
         int offset = address.indexOf(':') < 0 ? IPV4_OFFSET : 0;
         int length = MAX_LENGTH;
@@ -66,13 +63,12 @@ public record Prefix(long high, long low, int length) {
             }
             length = offset + Integer.parseInt(lengthText);
         }
-        return new Prefix(high(bytes), low(bytes), length);
+        return new Prefix(Addresses.high(parsed), Addresses.low(parsed), length);
     }
 
     /** Returns the whole address as a prefix. */
     public static Prefix of(InetAddress address) {
-        byte[] bytes = address.getAddress();
-        return new Prefix(high(bytes), low(bytes), MAX_LENGTH);
+        return new Prefix(Addresses.high(address), Addresses.low(address), MAX_LENGTH);
     }
 
     /**
@@ -87,7 +83,7 @@ public record Prefix(long high, long low, int length) {
             throw new IllegalArgumentException("prefix length " + length + ": must be 0 to " + 8 * bytes.length);
         }
         int whole = length + MAX_LENGTH - 8 * bytes.length;
-        return new Prefix(high(bytes) & highMask(whole), low(bytes) & lowMask(whole), whole);
+        return new Prefix(AddressText.high(bytes) & highMask(whole), AddressText.low(bytes) & lowMask(whole), whole);
     }
 
     /** Returns whether the address is in this prefix, by its bits alone. */
@@ -120,15 +116,6 @@ public record Prefix(long high, long low, int length) {
 
     static long lowMask(int length) {
         return length <= 64 ? 0 : -1L << (MAX_LENGTH - length);
-    }
-
-    private static long high(byte[] bytes) {
-        return bytes.length == 4 ? 0 : ByteBuffer.wrap(bytes).getLong(0);
-    }
-
-    private static long low(byte[] bytes) {
-        ByteBuffer buffer = ByteBuffer.wrap(bytes);
-        return bytes.length == 4 ? IPV4_MAPPED | buffer.getInt(0) & 0xFFFF_FFFFL : buffer.getLong(8);
     }
 
     /** Returns {@code a.b.c.d/n}, or {@code x:y::/n} as RFC 5952 writes IPv6; {@link #parse} reads both. */

@@ -181,13 +181,11 @@ public final class Main implements Callable<Integer> {
                 ? e.getMessage()
                 : "Unknown option" + (options.size() > 1 ? "s" : "") + ": '" + String.join("', '", options) + "'";
         return what
-                + Suggestion.nearest(
-                                isOption ? options.get(0) : e.getUnmatched().get(0),
-                                isOption
-                                        ? command.optionsMap().keySet()
-                                        : command.subcommands().keySet())
-                        .map(nearest -> "; did you mean " + nearest + "?")
-                        .orElse("");
+                + Suggestion.of(
+                        isOption ? options.get(0) : e.getUnmatched().get(0),
+                        isOption
+                                ? command.optionsMap().keySet()
+                                : command.subcommands().keySet());
     }
 
     private static int failed(Exception e, CommandLine command, ParseResult parsed) {

@@ -50,10 +50,7 @@ public final class AddressPrefix {
         byte[] bytes = AddressText.literal(address).getAddress();
         // With colons 128 bits count, though it may mean IPv4.
         int length = address.indexOf(':') < 0 ? 96 + length(text, slash, 32) : length(text, slash, 128);
-        ByteBuffer bits = ByteBuffer.wrap(bytes);
-        boolean isIpv4 = bytes.length == 4;
-        long high = isIpv4 ? 0 : bits.getLong();
-        return new AddressPrefix(high, isIpv4 ? MAPPED | bits.getInt() & 0xFFFF_FFFFL : bits.getLong(), length);
+        return new AddressPrefix(AddressText.high(bytes), AddressText.low(bytes), length);
     }
 
     private static int length(String text, int slash, int max) {

@@ -1,6 +1,5 @@
 package org.tamanoir.benchmarks.emulate;
 
-import com.google.common.base.CharMatcher;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.AddressText;
+import org.tamanoir.format.text.Decimals;
 import org.tamanoir.routing.Addresses;
 
 /** A trace in lines {@code ns,bytes,destination,class,service}, under a first line that may say so. One thread. */
@@ -64,14 +64,10 @@ final class CsvTrace extends Trace {
 
     private long number(String what, String text, long least, long most) throws IOException {
         try {
-            long value = Long.parseLong(text);
-            if (CharMatcher.ascii().matchesAllOf(text) && value >= least && value <= most) {
-                return value;
-            }
+            return Decimals.whole(text, least, most);
         } catch (NumberFormatException e) {
-            // Told below, as what is out of bounds.
+            throw fault(what + " '" + text + "': must be a number from " + least + " to " + most);
         }
-        throw fault(what + " '" + text + "': must be a number from " + least + " to " + most);
     }
 
     /** Returns the next line that is not empty; null at the end. */

@@ -4,6 +4,8 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.tamanoir.format.text.Decimals;
@@ -20,8 +22,19 @@ public final class Quantity {
 
     private static final Pattern NUMBER_AND_UNIT = Pattern.compile("(\\d{1,18})\\s*([A-Za-z]*)");
 
-    private static final Map<String, Long> MILLIS =
-            Map.of("ms", 1L, "s", 1_000L, "m", 60_000L, "min", 60_000L, "h", 3_600_000L);
+    private static final Map<String, Duration> UNITS = Map.of(
+            "ns", Duration.ofNanos(1),
+            "us", Duration.ofNanos(1_000),
+            "ms", Duration.ofMillis(1),
+            "s", Duration.ofSeconds(1),
+            "m", Duration.ofMinutes(1),
+            "min", Duration.ofMinutes(1),
+            "h", Duration.ofHours(1));
+    private static final Set<String> SHORT_UNITS = Set.of("ns", "us", "ms", "s");
+    private static final Set<String> LONG_UNITS = Set.of("ms", "s", "m", "min", "h");
+    /** So many hours are beyond any bound, and no overflow. */
+    private static final long MOST_UNITS = 1L << 50;
+
     private static final Map<String, Long> BYTES = Map.of(
             "", 1L,
             "k", 1L << 10,
@@ -34,9 +47,6 @@ public final class Quantity {
 
     private static final Pattern DECIMAL = Pattern.compile("(\\d{1,18}(?:\\.\\d{1,9})?)([kMG]?)");
     private static final Map<String, Double> THOUSANDS = Map.of("", 1.0, "k", 1e3, "M", 1e6, "G", 1e9);
-
-    private static final Map<String, Long> NANOS =
-            Map.of("ns", 1L, "us", 1_000L, "ms", 1_000_000L, "s", 1_000_000_000L);
 
     private static final Pattern BYTE_RATE = Pattern.compile("(\\d{1,18}(?:\\.\\d{1,9})?)\\s*(?:([kMG]?)(bit|B)/s)?");
     private static final BigDecimal BITS = BigDecimal.valueOf(8);
@@ -81,17 +91,28 @@ public final class Quantity {
 
     /** A duration from {@code min} to {@code max}: a whole number with ns, us, ms or s. */
     static Duration shortDuration(String text, Duration min, Duration max) {
+        return duration(text, SHORT_UNITS, "us, ms or s", "ms", min, max, Quantity::shortText);
+    }
+
+    private static Duration duration(
+            String text,
+            Set<String> units,
+            String wanted,
+            String usual,
+            Duration min,
+            Duration max,
+            Function<Duration, String> shown) {
         Matcher matcher = NUMBER_AND_UNIT.matcher(text);
-        Long unit = matcher.matches() ? NANOS.get(matcher.group(2)) : null;
+        Duration unit = matcher.matches() && units.contains(matcher.group(2)) ? UNITS.get(matcher.group(2)) : null;
         if (unit == null) {
-            String remedy = text.matches("\\d+") ? "; add the unit, as in " + text + "ms" : "";
+            String remedy = text.matches("\\d+") ? "; add the unit, as in " + text + usual : "";
             throw new IllegalArgumentException(
-                    "'" + text + "' is no duration: a whole number with us, ms or s is wanted" + remedy);
+                    "'" + text + "' is no duration: a whole number with " + wanted + " is wanted" + remedy);
         }
-        Duration duration = Duration.ofNanos(multiply(text, matcher.group(1), unit));
+        Duration duration = unit.multipliedBy(Math.min(Long.parseLong(matcher.group(1)), MOST_UNITS));
         if (duration.compareTo(min) < 0 || duration.compareTo(max) > 0) {
             throw new IllegalArgumentException(
-                    text + " is out of bounds: " + shortText(min) + " to " + shortText(max) + " are allowed");
+                    text + " is out of bounds: " + shown.apply(min) + " to " + shown.apply(max) + " are allowed");
         }
         return duration;
     }
@@ -100,7 +121,7 @@ public final class Quantity {
     static String shortText(Duration duration) {
         long nanos = duration.toNanos();
         for (String unit : new String[] {"s", "ms", "us"}) {
-            long length = NANOS.getOrDefault(unit, 1L);
+            long length = UNITS.getOrDefault(unit, Duration.ZERO).toNanos();
             if (nanos % length == 0) {
                 return nanos / length + unit;
             }
@@ -157,19 +178,7 @@ public final class Quantity {
 
     /** A duration from {@code min} to {@code max}: a whole number with ms, s, m or h. */
     public static Duration duration(String text, Duration min, Duration max) {
-        Matcher matcher = NUMBER_AND_UNIT.matcher(text);
-        Long unit = matcher.matches() ? MILLIS.get(matcher.group(2)) : null;
-        if (unit == null) {
-            String remedy = text.matches("\\d+") ? "; add the unit, as in " + text + "s" : "";
-            throw new IllegalArgumentException(
-                    "'" + text + "' is no duration: a whole number with ms, s, m or h is wanted" + remedy);
-        }
-        long millis = multiply(text, matcher.group(1), unit);
-        if (millis < min.toMillis() || millis > max.toMillis()) {
-            throw new IllegalArgumentException(
-                    text + " is out of bounds: " + toString(min) + " to " + toString(max) + " are allowed");
-        }
-        return Duration.ofMillis(millis);
+        return duration(text, LONG_UNITS, "ms, s, m or h", "s", min, max, Quantity::toString);
     }
 
     /** A number of bytes from {@code min} to {@code max}: k, KiB, M, MiB, G and GiB are powers of 1024. */

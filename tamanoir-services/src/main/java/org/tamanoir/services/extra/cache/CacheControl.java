@@ -1,6 +1,5 @@
 package org.tamanoir.services.extra.cache;
 
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Set;
@@ -71,9 +70,8 @@ public final class CacheControl implements ServiceControl {
             case "purge" -> {
                 allow(arguments, "origin", "port", "key");
                 byte[] origin = address(arguments.get("origin"));
-                ByteBuffer bits = ByteBuffer.wrap(origin);
-                long high = origin.length == 16 ? bits.getLong(0) : 0;
-                long low = origin.length == 16 ? bits.getLong(8) : 0xFFFF_0000_0000L | bits.getInt(0) & 0xFFFF_FFFFL;
+                long high = AddressText.high(origin);
+                long low = AddressText.low(origin);
                 int port = port(arguments.get("port"));
                 byte[] key = key(arguments.get("key"));
                 return Map.of("forgotten", each(cache -> cache.purge(high, low, port, key)));

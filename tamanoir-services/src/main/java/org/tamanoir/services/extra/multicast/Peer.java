@@ -36,11 +36,7 @@ record Peer(InetAddress address, int port, long high, long low) {
         try {
             InetSocketAddress at = AddressText.withPort(text);
             byte[] octets = at.getAddress().getAddress();
-            ByteBuffer bits = ByteBuffer.wrap(octets);
-            boolean isIpv4 = octets.length == 4;
-            long high = isIpv4 ? 0 : bits.getLong();
-            long low = isIpv4 ? MAPPED | bits.getInt() & 0xFFFF_FFFFL : bits.getLong();
-            return new Peer(at.getAddress(), at.getPort(), high, low);
+            return new Peer(at.getAddress(), at.getPort(), AddressText.high(octets), AddressText.low(octets));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(setting + ": " + e.getMessage(), e);
         }

@@ -17,6 +17,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiPredicate;
+import java.util.function.Consumer;
+import java.util.function.LongBinaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Accessor;
 import org.tamanoir.format.Field;
@@ -77,6 +80,29 @@ final class ClosureCompiler {
         @Override
         public int at(RecordView record) {
             return at;
+        }
+    }
+
+    /** What the operator {@code in} looks for in a record, in the one of these that its kind has. */
+    private static final class Sought {
+        private long whole;
+        private double floating;
+        private final TextView text = new TextView();
+
+        Bool is(Whole one) {
+            return record -> one.get(record) == whole;
+        }
+
+        Bool is(Floating one) {
+            return record -> one.get(record) == floating;
+        }
+
+        Bool is(Text one) {
+            TextView other = new TextView();
+            return record -> {
+                one.get(record, other);
+                return text.equalTo(other);
+            };
         }
     }
 
@@ -266,37 +292,27 @@ final class ClosureCompiler {
     }
 
     private Bool textCall(CelCall call) {
-        CelExpr of = call.target().orElse(null);
-        if (of == null || call.args().size() != 1 || kind(of) != CelKind.STRING) {
+        CelExpr target = call.target().orElse(null);
+        if (target == null || call.args().size() != 1 || kind(target) != CelKind.STRING) {
             throw new Uncovered();
         }
-        Text whole = text(of);
+        Text whole = text(target);
         if (call.function().equals("matches")) {
             return matches(whole, call.args().get(0));
         }
         Text part = text(call.args().get(0));
         TextView x = new TextView();
         TextView y = new TextView();
-        return switch (call.function()) {
-            case "startsWith" ->
-                record -> {
-                    whole.get(record, x);
-                    part.get(record, y);
-                    return x.has(y, 0);
-                };
-            case "endsWith" ->
-                record -> {
-                    whole.get(record, x);
-                    part.get(record, y);
-                    return x.has(y, x.length() - y.length());
-                };
-            case "contains" ->
-                record -> {
-                    whole.get(record, x);
-                    part.get(record, y);
-                    return x.contains(y);
-                };
+        BiPredicate<TextView, TextView> of = switch (call.function()) {
+            case "startsWith" -> (text, start) -> text.has(start, 0);
+            case "endsWith" -> (text, end) -> text.has(end, text.length() - end.length());
+            case "contains" -> TextView::contains;
             default -> throw new Uncovered();
+        };
+        return record -> {
+            whole.get(record, x);
+            part.get(record, y);
+            return of.test(x, y);
         };
     }
 
@@ -312,6 +328,8 @@ final class ClosureCompiler {
 
     private Bool membership(CelExpr value, CelExpr list) {
         CelKind kind = kind(value);
+        Sought sought = new Sought();
+        Consumer<RecordView> look = look(value, kind, sought);
         if (list.getKind() != ExprKind.Kind.LIST) {
             Reference array = reference(list);
             if (!array.isList()) {
@@ -319,102 +337,61 @@ final class ClosureCompiler {
             }
             Cell cell = new Cell();
             Reference element = new Reference(cell, null, array.accessor().element());
-            return switch (kind) {
-                case INT, UINT -> {
-                    Whole of = whole(value);
-                    yield record -> {
-                        long sought = of.get(record);
-                        int count = array.count(record);
-                        for (int i = 0; i < count; i++) {
-                            cell.at = array.elementAt(record, i);
-                            if (element.whole(record) == sought) {
-                                return true;
-                            }
-                        }
-                        return false;
-                    };
-                }
-                case DOUBLE -> {
-                    Floating of = floating(value);
-                    yield record -> {
-                        double sought = of.get(record);
-                        int count = array.count(record);
-                        for (int i = 0; i < count; i++) {
-                            cell.at = array.elementAt(record, i);
-                            if (element.floating(record) == sought) {
-                                return true;
-                            }
-                        }
-                        return false;
-                    };
-                }
-                case STRING -> {
-                    Text of = text(value);
-                    TextView x = new TextView();
-                    TextView y = new TextView();
-                    yield record -> {
-                        of.get(record, x);
-                        int count = array.count(record);
-                        for (int i = 0; i < count; i++) {
-                            cell.at = array.elementAt(record, i);
-                            element.text(record, y);
-                            if (x.equalTo(y)) {
-                                return true;
-                            }
-                        }
-                        return false;
-                    };
-                }
+            Bool isIt = switch (kind) {
+                case INT, UINT -> sought.is((Whole) element::whole);
+                case DOUBLE -> sought.is((Floating) element::floating);
+                case STRING -> sought.is((Text) element::text);
                 default -> throw new Uncovered();
+            };
+            return record -> {
+                look.accept(record);
+                int count = array.count(record);
+                for (int i = 0; i < count; i++) {
+                    cell.at = array.elementAt(record, i);
+                    if (isIt.test(record)) {
+                        return true;
+                    }
+                }
+                return false;
             };
         }
         List<CelExpr> elements = list.list().elements();
         if (!list.list().optionalIndices().isEmpty() || elements.stream().anyMatch(e -> kind(e) != kind)) {
             throw new Uncovered();
         }
-        // All elements have their value before one is compared: one that fails makes the list fail.
-        return switch (kind) {
+        Bool[] all = elements.stream()
+                .map(each -> switch (kind) {
+                    case INT, UINT -> sought.is(whole(each));
+                    case DOUBLE -> sought.is(floating(each));
+                    default -> sought.is(text(each));
+                })
+                .toArray(Bool[]::new);
+        return record -> {
+            look.accept(record);
+            // All elements have their value before the list has: one that fails makes it fail.
+            boolean found = false;
+            for (Bool isIt : all) {
+                found |= isIt.test(record);
+            }
+            return found;
+        };
+    }
+
+    private Consumer<RecordView> look(CelExpr value, CelKind kind, Sought sought) {
+        switch (kind) {
             case INT, UINT -> {
                 Whole of = whole(value);
-                Whole[] all = elements.stream().map(this::whole).toArray(Whole[]::new);
-                yield record -> {
-                    long sought = of.get(record);
-                    boolean found = false;
-                    for (Whole one : all) {
-                        found |= one.get(record) == sought;
-                    }
-                    return found;
-                };
+                return record -> sought.whole = of.get(record);
             }
             case DOUBLE -> {
                 Floating of = floating(value);
-                Floating[] all = elements.stream().map(this::floating).toArray(Floating[]::new);
-                yield record -> {
-                    double sought = of.get(record);
-                    boolean found = false;
-                    for (Floating one : all) {
-                        found |= one.get(record) == sought;
-                    }
-                    return found;
-                };
+                return record -> sought.floating = of.get(record);
             }
-            case STRING, BYTES -> {
+            default -> {
                 Text of = text(value);
-                Text[] all = elements.stream().map(this::text).toArray(Text[]::new);
-                TextView x = new TextView();
-                TextView y = new TextView();
-                yield record -> {
-                    of.get(record, x);
-                    boolean found = false;
-                    for (Text one : all) {
-                        one.get(record, y);
-                        found |= x.equalTo(y);
-                    }
-                    return found;
-                };
+                return record -> of.get(record, sought.text);
             }
-            default -> throw new Uncovered();
-        };
+        }
     }
 
     /** Compiles what the macros {@code exists} and {@code all} over an array become. */
@@ -516,29 +493,15 @@ final class ClosureCompiler {
         if (operator != null) {
             Whole a = whole(arguments.get(0));
             Whole b = whole(arguments.get(1));
-            return switch (operator) {
-                case ADD ->
-                    signed
-                            ? record -> Numbers.add(a.get(record), b.get(record))
-                            : record -> Numbers.addUnsigned(a.get(record), b.get(record));
-                case SUBTRACT ->
-                    signed
-                            ? record -> Numbers.subtract(a.get(record), b.get(record))
-                            : record -> Numbers.subtractUnsigned(a.get(record), b.get(record));
-                case MULTIPLY ->
-                    signed
-                            ? record -> Numbers.multiply(a.get(record), b.get(record))
-                            : record -> Numbers.multiplyUnsigned(a.get(record), b.get(record));
-                case DIVIDE ->
-                    signed
-                            ? record -> Numbers.divide(a.get(record), b.get(record))
-                            : record -> Numbers.divideUnsigned(a.get(record), b.get(record));
-                case MODULO ->
-                    signed
-                            ? record -> Numbers.remainder(a.get(record), b.get(record))
-                            : record -> Numbers.remainderUnsigned(a.get(record), b.get(record));
+            LongBinaryOperator of = switch (operator) {
+                case ADD -> signed ? Numbers::add : Numbers::addUnsigned;
+                case SUBTRACT -> signed ? Numbers::subtract : Numbers::subtractUnsigned;
+                case MULTIPLY -> signed ? Numbers::multiply : Numbers::multiplyUnsigned;
+                case DIVIDE -> signed ? Numbers::divide : Numbers::divideUnsigned;
+                case MODULO -> signed ? Numbers::remainder : Numbers::remainderUnsigned;
                 default -> throw new Uncovered();
             };
+            return record -> of.applyAsLong(a.get(record), b.get(record));
         }
         return switch (call.function()) {
             case "size" -> size(call.target().orElseGet(() -> arguments.get(0)));

@@ -4,7 +4,6 @@ import dev.cel.common.CelAbstractSyntaxTree;
 import dev.cel.common.CelIssue;
 import dev.cel.common.ast.CelExpr;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -12,6 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Structure;
+import org.tamanoir.service.Suggestion;
 
 /** Says in a line what is wrong with an expression, and what helps. */
 final class Problems {
@@ -73,35 +73,11 @@ final class Problems {
         if (record != null) {
             known.add(record);
         }
-        String nearest = known.stream()
-                .min(Comparator.comparingInt(one -> distance(one, name)))
-                .orElse("");
-        if (distance(nearest, name) <= (Math.min(nearest.length(), name.length()) + 1) / 2) {
-            return "did you mean " + nearest + "?";
-        }
         List<String> top = List.copyOf(types.fields(types.format().top()).keySet());
         List<String> first = top.subList(0, Math.min(NAMES_SHOWN, top.size()));
-        return "there are " + String.join(", ", first) + (first.size() < top.size() ? ", …" : "");
-    }
-
-    /** Returns how many letters have to be added, left out or changed; of names too long to be a slip their length. */
-    private static int distance(String a, String b) {
-        if (a.length() > 64 || b.length() > 64) {
-            return Math.max(a.length(), b.length());
-        }
-        int[] row = new int[b.length() + 1];
-        for (int j = 0; j < row.length; j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= a.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j < row.length; j++) {
-                int changed = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(changed, 1 + Math.min(row[j], row[j - 1]));
-            }
-        }
-        return row[b.length()];
+        String shown = "there are " + String.join(", ", first) + (first.size() < top.size() ? ", …" : "");
+        return Suggestion.nearest(name, known)
+                .map(near -> "did you mean " + near + "?")
+                .orElse(shown);
     }
 }

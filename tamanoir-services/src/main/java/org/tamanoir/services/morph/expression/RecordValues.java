@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.Accessor;
 import org.tamanoir.format.Field;
@@ -82,17 +83,18 @@ final class RecordValues {
 
         @Override
         public Object select(String name) {
-            try {
-                return of(record, accessor(name), place);
-            } catch (FormatException e) {
-                throw new DamagedError(e);
-            }
+            return read(() -> of(record, accessor(name), place));
         }
 
         @Override
         public Optional<Object> find(String name) {
+            boolean isNull = place < 0 || read(() -> accessor(name).isNull(record, place));
+            return isNull ? Optional.empty() : Optional.of(select(name));
+        }
+
+        private static <T> T read(Supplier<T> field) {
             try {
-                return place < 0 || accessor(name).isNull(record, place) ? Optional.empty() : Optional.of(select(name));
+                return field.get();
             } catch (FormatException e) {
                 throw new DamagedError(e);
             }

@@ -174,10 +174,7 @@ public final class HandlerSettings {
             throw problem(key, "'" + text + "' is no " + wanted);
         }
         long number = Long.parseLong(matcher.group(1));
-        return within(key, text, number > Long.MAX_VALUE / unit ? Long.MAX_VALUE : number * unit, min, max);
-    }
-
-    private long within(String key, String text, long value, long min, long max) {
+        long value = number > Long.MAX_VALUE / unit ? Long.MAX_VALUE : number * unit;
         if (value < min || value > max) {
             throw problem(key, text + " is out of bounds: " + min + " to " + max + " are allowed");
         }
