@@ -260,15 +260,12 @@ final class ClosureCompiler {
             });
         }
         Whole y = whole(right);
-        if (a == b) {
-            return Comparisons.order(operator, record -> Long.compareUnsigned(x.get(record), y.get(record)));
-        }
-        return a == CelKind.INT
-                ? Comparisons.order(operator, record -> Numbers.compareIntUint(x.get(record), y.get(record)))
-                : Comparisons.order(operator, record -> {
-                    long unsigned = x.get(record);
-                    return -Numbers.compareIntUint(y.get(record), unsigned);
-                });
+        LongBinaryOperator order = a == b
+                ? Long::compareUnsigned
+                : a == CelKind.INT
+                        ? Numbers::compareIntUint
+                        : (unsigned, signed) -> -Numbers.compareIntUint(signed, unsigned);
+        return Comparisons.order(operator, record -> (int) order.applyAsLong(x.get(record), y.get(record)));
     }
 
     private Bool texts(Operator operator, CelExpr left, CelExpr right) {

@@ -64,16 +64,9 @@ final class RuntimeProgram {
     }
 
     private static EvaluationException known(Throwable cause) {
-        if (cause instanceof CelEvaluationException e) {
-            return known(e.getErrorCode());
-        }
-        if (cause instanceof CelRuntimeException e) {
-            return known(e.getErrorCode());
-        }
-        return EvaluationException.OTHER;
-    }
-
-    private static EvaluationException known(CelErrorCode code) {
+        CelErrorCode code = cause instanceof CelEvaluationException evaluated
+                ? evaluated.getErrorCode()
+                : cause instanceof CelRuntimeException run ? run.getErrorCode() : CelErrorCode.INTERNAL_ERROR;
         return switch (code) {
             case NUMERIC_OVERFLOW -> EvaluationException.OVERFLOW;
             case DIVIDE_BY_ZERO -> EvaluationException.DIVISION;
