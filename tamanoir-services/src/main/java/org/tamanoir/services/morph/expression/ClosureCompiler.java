@@ -89,15 +89,15 @@ final class ClosureCompiler {
         private double floating;
         private final TextView text = new TextView();
 
-        Bool is(Whole one) {
+        Bool isWhole(Whole one) {
             return record -> one.get(record) == whole;
         }
 
-        Bool is(Floating one) {
+        Bool isFloating(Floating one) {
             return record -> one.get(record) == floating;
         }
 
-        Bool is(Text one) {
+        Bool isText(Text one) {
             TextView other = new TextView();
             return record -> {
                 one.get(record, other);
@@ -335,9 +335,9 @@ final class ClosureCompiler {
             Cell cell = new Cell();
             Reference element = new Reference(cell, null, array.accessor().element());
             Bool isIt = switch (kind) {
-                case INT, UINT -> sought.is((Whole) element::whole);
-                case DOUBLE -> sought.is((Floating) element::floating);
-                case STRING -> sought.is((Text) element::text);
+                case INT, UINT -> sought.isWhole(element::whole);
+                case DOUBLE -> sought.isFloating(element::floating);
+                case STRING -> sought.isText(element::text);
                 default -> throw new Uncovered();
             };
             return record -> {
@@ -358,9 +358,9 @@ final class ClosureCompiler {
         }
         Bool[] all = elements.stream()
                 .map(each -> switch (kind) {
-                    case INT, UINT -> sought.is(whole(each));
-                    case DOUBLE -> sought.is(floating(each));
-                    default -> sought.is(text(each));
+                    case INT, UINT -> sought.isWhole(whole(each));
+                    case DOUBLE -> sought.isFloating(floating(each));
+                    default -> sought.isText(text(each));
                 })
                 .toArray(Bool[]::new);
         return record -> {
