@@ -401,6 +401,11 @@ public class PathBenchmark {
         public void abort(DropReason reason, String why) {}
 
         @Override
+        public boolean hasRoom(Packet packet) {
+            return false;
+        }
+
+        @Override
         public void suspend(Packet packet, Suspended suspended) {
             throw new IllegalStateException("no service of these holds packets");
         }
