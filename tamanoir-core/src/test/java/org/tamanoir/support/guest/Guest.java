@@ -130,7 +130,7 @@ public final class Guest {
 
     private static Boot boot(Path folder, int timeoutS, List<String> modules, List<String> tests)
             throws IOException, InterruptedException {
-        Path share = Files.createDirectories(folder).resolve("share");
+        Path share = Files.createDirectories(folder.resolve("share"));
         GuestResult.clear(share);
         Path output = folder.resolve("output");
         List<String> command = new ArrayList<>(List.of(
