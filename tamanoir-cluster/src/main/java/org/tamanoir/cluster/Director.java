@@ -39,6 +39,11 @@ public final class Director implements AutoCloseable {
     private volatile @Nullable DirectorLoop loop;
 
     /** Makes a director that is not started; opens nothing. */
+    public Director(DirectorConfig config, Ipvs ipvs) {
+        this.config = config;
+        this.ipvs = ipvs;
+    }
+
     /**
      * Shows nodes these tokens from the next question on: to nobody else, whatever address a node registers.
      *
@@ -46,11 +51,6 @@ public final class Director implements AutoCloseable {
      */
     public void authorizations(Map<URI, String> byAdminApi) {
         authorizations = Map.copyOf(byAdminApi);
-    }
-
-    public Director(DirectorConfig config, Ipvs ipvs) {
-        this.config = config;
-        this.ipvs = ipvs;
     }
 
     /**

@@ -360,9 +360,8 @@ public final class Watchdog<I extends Watchdog.Watched> {
         if (stack.length > 0
                 && (instance.supervision().isLockedOut()
                         || instance.supervision().isInterrupting())) {
-            return stack[0]
-                    .toString(); // It waits for a monitor that the service holds, or for the service's channel to
-            // close.
+            // It waits for a monitor that the service holds, or for the service's channel to close.
+            return stack[0].toString();
         }
         for (StackTraceElement frame : stack) {
             if (isOfService(instance.supervision().service().getClass(), frame)) {

@@ -20,7 +20,6 @@ import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.support.TestNet;
 
 /** Rules for plain IP that change while datagrams cross: each arrives once, as one of the sets of rules says. */
-@Tag("once")
 @Tag("namespace")
 class PlainReloadTest {
     private static final int SOME = 500;

@@ -11,9 +11,8 @@ public final class Program {
     static final List<String> JVM = List.of(
             // As the manifest of the jar says: without it newer JVMs warn on standard error.
             "--enable-native-access=ALL-UNNAMED",
-            // These live for seconds: what the optimizing compiler and threads of a collector take, half of a start,
-            // they
-            // never give back.
+            // These live for seconds: the optimizing compiler and a collector's threads take half of a start, and never
+            // give it back.
             "-XX:TieredStopAtLevel=1",
             "-XX:+UseSerialGC");
 

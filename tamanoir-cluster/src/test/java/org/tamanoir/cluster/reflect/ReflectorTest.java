@@ -15,7 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -25,7 +24,6 @@ import org.tamanoir.routing.Prefix;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
 
-@Tag("once")
 class ReflectorTest {
     private final List<AutoCloseable> open = new ArrayList<>();
 

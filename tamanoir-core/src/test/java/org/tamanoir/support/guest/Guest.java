@@ -159,7 +159,6 @@ public final class Guest {
         ProcessBuilder builder = new ProcessBuilder(
                 Stream.concat(Stream.of("bash"), Stream.of(command)).toList());
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-        builder.environment().put("JAVA_TEST_OPTIONS", "-Dtamanoir.rounds=3"); // of what is measured, and not asserted
         builder.environment().put("TAMANOIR_TIERS", System.getProperty("require.tiers", ""));
         Process process = builder.redirectErrorStream(true)
                 .redirectOutput(output.toFile())

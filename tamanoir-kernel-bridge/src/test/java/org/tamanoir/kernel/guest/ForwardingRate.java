@@ -22,7 +22,7 @@ import org.tamanoir.support.guest.GuestRunner;
  * <p>With {@code native/vm/test --counted} the guest's time is instructions, and the figures hardly vary.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class ForwardingRateInGuest {
+class ForwardingRate {
     private static final int PACKETS = Seeds.number("tamanoir.packets", 5_000);
     private static final int ROUNDS = Seeds.number("tamanoir.rounds", 9);
 
