@@ -4,9 +4,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.tamanoir.service.StreamInfo.Transport;
 import org.tamanoir.traffic.CounterTotals;
 
 /**
@@ -79,7 +82,12 @@ public final class ServiceHealth {
     private Instant quarantineEnd = Instant.EPOCH;
     private String quarantineReason = "";
     private Duration lastQuarantine = Duration.ZERO;
-    private String fault = "";
+    /** Why the last instance of a transport did not begin; of one that did there is nothing. */
+    private final Map<Transport, String> faults = new EnumMap<>(Transport.class);
+    /** What passes between two instances for UDP that do not begin; zero after one that did. */
+    private Duration retry = Duration.ZERO;
+
+    private long retryNs;
     /** The fault that was reported last; empty once an instance has begun since. */
     private String reportedFault = "";
 
@@ -150,16 +158,27 @@ public final class ServiceHealth {
     /**
      * Notes how an instance has begun.
      *
+     * @param transport what it serves: one for UDP serves all of it, so streams that begin say nothing of it
      * @param how in one line, why it did not; empty if it did
      * @return whether to report it: it did not, for another reason than the instance reported last or after one that did,
      *     and there was no report for {@link #FAULT_REPORT}, since the reason may name what differs each time
      */
-    public synchronized boolean began(String how) {
-        fault = how;
+    public synchronized boolean began(Transport transport, String how) {
+        long nowNs = nanoTime.getAsLong();
         if (how.isEmpty()) {
+            faults.remove(transport);
+        } else {
+            faults.put(transport, how);
+        }
+        if (transport == Transport.UDP) {
+            scheduleRetry(how.isEmpty(), nowNs);
+        }
+        if (faults.isEmpty()) {
             reportedFault = "";
         }
-        long nowNs = nanoTime.getAsLong();
+        if (how.isEmpty()) {
+            return false;
+        }
         if (how.equals(reportedFault) || nowNs - faultReportNs < FAULT_REPORT.toNanos()) {
             return false;
         }
@@ -168,9 +187,34 @@ public final class ServiceHealth {
         return true;
     }
 
-    /** Returns in one line why the last instance did not begin; empty if it did, or there was none. */
+    private void scheduleRetry(boolean hasBegun, long nowNs) {
+        if (hasBegun) {
+            retry = Duration.ZERO;
+        } else if (retry.isZero() || nowNs - retryNs >= 0) { // Else it is another worker, of the same attempt.
+            retry = longerThan(retry);
+            retryNs = nowNs + retry.toNanos();
+        }
+    }
+
+    /**
+     * Returns how long not to try another instance for UDP in place of one that did not begin, since a fault may pass: at
+     * first for {@link #FIRST_QUARANTINE}, then each time twice as long up to {@link #LONGEST_QUARANTINE}, and in no
+     * quarantine; 0 or less = now.
+     */
+    public synchronized Duration untilRetry() {
+        long nowNs = nanoTime.getAsLong();
+        long restNs = retry.isZero() ? 0 : retryNs - nowNs;
+        return Duration.ofNanos(isQuarantined() ? Math.max(restNs, quarantineEndNs - nowNs) : restNs);
+    }
+
+    /** Returns whether the last instance for this transport did not begin. */
+    public synchronized boolean isFaulty(Transport transport) {
+        return faults.containsKey(transport);
+    }
+
+    /** Returns in one line why the last instance for UDP, or else of a stream, did not begin; empty if both did. */
     public synchronized String fault() {
-        return fault;
+        return faults.isEmpty() ? "" : faults.getOrDefault(Transport.UDP, faults.getOrDefault(Transport.TCP, ""));
     }
 
     /** Puts the service into quarantine: its packets follow its failure policy unprocessed until the time is over. */
@@ -184,8 +228,9 @@ public final class ServiceHealth {
         set(QUARANTINED, true);
     }
 
-    /** Ends a quarantine and forgets failures. */
+    /** Ends a quarantine and forgets failures; the next instance may be tried at once. */
     public synchronized void release() {
+        retry = Duration.ZERO;
         score = 0;
         successes = 0;
         lastQuarantine = Duration.ZERO;
@@ -226,10 +271,14 @@ public final class ServiceHealth {
     /** Puts the service into quarantine for as long as it is its turn, and returns that time. */
     public synchronized Duration quarantineAnew(String why) {
         boolean good = nanoTime.getAsLong() - quarantineEndNs >= GOOD_PERIOD.toNanos();
-        Duration time = good || lastQuarantine.isZero() ? FIRST_QUARANTINE : lastQuarantine.multipliedBy(2);
-        lastQuarantine = time.compareTo(LONGEST_QUARANTINE) < 0 ? time : LONGEST_QUARANTINE;
+        lastQuarantine = longerThan(good ? Duration.ZERO : lastQuarantine);
         quarantine(lastQuarantine, why);
         return lastQuarantine;
+    }
+
+    private static Duration longerThan(Duration before) {
+        Duration time = before.isZero() ? FIRST_QUARANTINE : before.multipliedBy(2);
+        return time.compareTo(LONGEST_QUARANTINE) < 0 ? time : LONGEST_QUARANTINE;
     }
 
     /** Returns whether successes can make up for something; else they need not be told. */

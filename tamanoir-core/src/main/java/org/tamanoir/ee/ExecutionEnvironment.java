@@ -455,6 +455,14 @@ public final class ExecutionEnvironment implements AutoCloseable {
         }
     }
 
+    /** Has another instance for UDP tried at once where the last one of a service did not begin. */
+    public void renew(ServiceDefinition definition) {
+        List<UdpSocket> sockets = context.egress().receiving();
+        if (!sockets.isEmpty()) {
+            udp.renew(definition, sockets.get(0));
+        }
+    }
+
     /**
      * Opens the sockets and begins to accept.
      *

@@ -134,6 +134,7 @@ final class PacketWorkers implements UdpTaker {
             WorkerInbox inbox = new WorkerInbox(this, jobs, index);
             String name = "udp " + definition.name() + " " + (index + 1);
             worker = new UdpService(context, intake, definition, service, stream, first, inbox, name);
+            worker.onRenewal(worker::leaveToAnother);
             places.put(index, worker);
             if (present++ == 0) {
                 holder = index;
@@ -186,7 +187,8 @@ final class PacketWorkers implements UdpTaker {
         }
         forsake(DropReason.NO_INSTANCE);
         if (fault != null) {
-            context.incidents().failed(definition, Incidents.CONSTRUCTOR, fault, "one worker less");
+            context.incidents()
+                    .failed(definition, StreamInfo.Transport.UDP, Incidents.CONSTRUCTOR, fault, "one worker less");
         }
     }
 
@@ -380,6 +382,11 @@ final class PacketWorkers implements UdpTaker {
         forsake(DropReason.SHUTDOWN);
         tellDrained();
         places.forEach(UdpService::retire);
+    }
+
+    @Override
+    public void renew() {
+        places.forEach(UdpService::renew);
     }
 
     @Override

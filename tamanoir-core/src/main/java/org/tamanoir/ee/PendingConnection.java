@@ -15,6 +15,7 @@ import org.tamanoir.catalog.ServiceSource;
 import org.tamanoir.catalog.Transit;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Service;
+import org.tamanoir.service.StreamInfo;
 import org.tamanoir.supervision.Incidents;
 import org.tamanoir.supervision.InstanceFactory;
 import org.tamanoir.traffic.Traffic;
@@ -247,6 +248,7 @@ final class PendingConnection {
                 context.incidents()
                         .failed(
                                 definition,
+                                StreamInfo.Transport.TCP,
                                 Incidents.CONSTRUCTOR,
                                 failure,
                                 goesOnWithout() ? "stream goes on" : "stream closed");

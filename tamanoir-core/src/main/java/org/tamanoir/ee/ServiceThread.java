@@ -191,7 +191,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         Checkpoint.keep(this);
         initialised = guard(Incidents.INIT, () -> service.init(definition.config()));
         if (initialised) {
-            health.began("");
+            health.began(stream.transport(), "");
         }
         levels.begin(initialised);
     }
@@ -321,6 +321,11 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         return closing;
     }
 
+    /** Returns whether packets follow the failure policy because the service could not be initialised; its own thread. */
+    final boolean isFaulty() {
+        return isOwnThread() && !initialised;
+    }
+
     final boolean isTaskDue() {
         return !dueTasks.isEmpty();
     }
@@ -378,7 +383,14 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         failure = stopped == null ? DropReason.SERVICE_FAILURE : stopped;
         boolean counts = stopped == DropReason.SERVICE_FAILURE && !isAbandoned(); // Given up, it was counted then.
         int weight = counts ? ServiceHealth.STUCK_WEIGHT : 1;
-        context.incidents().failed(definition, where, thrown, "failure policy " + body().onFailure(), weight);
+        context.incidents()
+                .failed(
+                        definition,
+                        stream.transport(),
+                        where,
+                        thrown,
+                        "failure policy " + body().onFailure(),
+                        weight);
     }
 
     /** Returns what the packet that failed last may be dropped for. */

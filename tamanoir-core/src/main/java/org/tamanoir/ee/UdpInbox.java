@@ -34,6 +34,11 @@ interface UdpInbox {
         close();
     }
 
+    /** Takes no more, and has another take its place, where several threads take packets from it. */
+    default void leaveToAnother() {
+        close();
+    }
+
     boolean isClosed();
 
     boolean isEmpty();

@@ -66,6 +66,7 @@ final class UdpService
     private volatile boolean retiring;
     private volatile boolean isOver;
     private Runnable drained = () -> {};
+    private Runnable renewal = () -> {};
 
     /** Makes one that takes packets from this inbox, on a thread of this name. */
     UdpService(
@@ -123,6 +124,9 @@ final class UdpService
         loop.own();
         try {
             thread.initialise();
+            if (thread.isFaulty()) {
+                awaitRenewal();
+            }
             int batch = 0;
             while (!thread.isCut()) {
                 ports.watch();
@@ -352,6 +356,36 @@ final class UdpService
     /** Has this done when all has been sent that came before {@link #retire}, perhaps more than once. Before the start. */
     void onDrained(Runnable then) {
         drained = then;
+    }
+
+    /** Has this done, on its thread, when another is to be tried in its place, since it did not begin. Before the start. */
+    void onRenewal(Runnable then) {
+        renewal = then;
+    }
+
+    /** Has another one tried in its place when the time for that has come: what kept it from its beginning may be over. */
+    private void awaitRenewal() {
+        Duration rest = thread.definition().health().untilRetry();
+        if (rest.isZero() || rest.isNegative()) {
+            renewal.run();
+        } else {
+            thread.due(rest, this::awaitRenewal);
+        }
+    }
+
+    @Override
+    public void renew() {
+        loop.execute(() -> {
+            if (thread.isFaulty() && !retiring && !ending) {
+                renewal.run();
+            }
+        });
+    }
+
+    /** Takes no more, so that another one of those it shares its inbox with takes its place. */
+    void leaveToAnother() {
+        inbox.leaveToAnother();
+        retire();
     }
 
     @Override

@@ -355,9 +355,14 @@ final class UdpServices implements UdpIntake {
         } finally {
             dismissUnlessAttached(service);
             if (failure != null) { // Last: its text is a service's, and may throw; packets must not wait for ever then.
-                context.incidents().failed(definition, Incidents.CONSTRUCTOR, failure, "packet dropped");
+                failedConstructor(definition, failure, "packet dropped");
             }
         }
+    }
+
+    private void failedConstructor(ServiceDefinition definition, Throwable failure, String consequence) {
+        context.incidents()
+                .failed(definition, StreamInfo.Transport.UDP, Incidents.CONSTRUCTOR, failure, consequence);
     }
 
     private void made(Waiting wait, ServiceDefinition definition, UdpSocket arrival, @Nullable Service service) {
@@ -435,7 +440,44 @@ final class UdpServices implements UdpIntake {
             ServiceDefinition definition, Service service, StreamInfo info, UdpSocket arrival) {
         UdpService instance = UdpService.alone(context, this, definition, service, info, arrival);
         instance.onDrained(() -> drained(definition, instance));
+        instance.onRenewal(() -> renew(definition, instance, arrival));
         return instances.begin(instance.handle, () -> running.remove(definition, instance)) ? instance : null;
+    }
+
+    /** Has another instance tried now, where the last one of a service did not begin. */
+    void renew(ServiceDefinition definition, UdpSocket arrival) {
+        UdpTaker known = running.get(definition);
+        if (known != null) {
+            known.renew();
+        } else if (definition.health().isFaulty(StreamInfo.Transport.UDP)) {
+            tryAgain(definition, arrival);
+        }
+    }
+
+    /** Has another instance take the place of one that did not begin; packets that come meanwhile are held for it. */
+    private void renew(ServiceDefinition definition, UdpTaker faulty, UdpSocket arrival) {
+        synchronized (this) {
+            if (closed || running.get(definition) != faulty) {
+                return;
+            }
+            retire(definition);
+        }
+        tryAgain(definition, arrival);
+    }
+
+    private void tryAgain(ServiceDefinition definition, UdpSocket arrival) {
+        Waiting wait = new Waiting(definition.key(), new ArrayDeque<>());
+        synchronized (this) {
+            if (closed || definition(wait.key()) != definition || waits.putIfAbsent(wait.key(), wait) != null) {
+                return; // Its packets see to that, or to what has replaced it.
+            }
+            keysHeld = waits.size();
+        }
+        try {
+            make(wait, definition, arrival);
+        } catch (Throwable e) {
+            faulty(wait, e);
+        }
     }
 
     /** Starts the first of several workers; the others come when their instances have been made. */
@@ -520,7 +562,7 @@ final class UdpServices implements UdpIntake {
         if (known != null) {
             known.placeAgain(); // A packet has come meanwhile.
         } else if (failure != null) {
-            context.incidents().failed(definition, Incidents.CONSTRUCTOR, failure, "not placed");
+            failedConstructor(definition, failure, "not placed");
             definition.placement().failed(definition.label(), "its constructor failed: " + failure);
         } else if (service != null && !offers(definition, service)) {
             definition.placement().failed(definition.label(), NOT_OFFERED);

@@ -34,6 +34,9 @@ interface UdpTaker {
     /** The node stops: its instances are told, and no others come in their place. */
     default void stop() {}
 
+    /** Has others tried now in place of its instances that did not begin. */
+    void renew();
+
     /** Sees to it that the service is handled where its operator wants it. */
     void placeAgain();
 }

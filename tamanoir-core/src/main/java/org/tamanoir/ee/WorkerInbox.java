@@ -182,6 +182,12 @@ final class WorkerInbox implements UdpInbox {
         close();
     }
 
+    @Override
+    public void leaveToAnother() {
+        isLost = true;
+        close();
+    }
+
     /** Leaves its jobs to others; the last worker drops what is left for any. */
     @Override
     public void close() {
@@ -228,12 +234,12 @@ final class WorkerInbox implements UdpInbox {
 
     @Override
     public boolean isEmpty() {
-        return workers.isEmpty();
+        return left && !drains || workers.isEmpty();
     }
 
     @Override
     public boolean hasHeld() {
-        return workers.hasHeld(index);
+        return (!left || drains) && workers.hasHeld(index);
     }
 
     @Override

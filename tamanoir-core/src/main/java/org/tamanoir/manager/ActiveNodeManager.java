@@ -198,18 +198,28 @@ public final class ActiveNodeManager implements AutoCloseable {
                         : " is not deployed; 'services' lists what is");
     }
 
-    /** Ends a service's quarantine. Of a bare name that of all versions. */
+    /** Ends a service's quarantine, and has it tried again where it did not begin. Of a bare name that of all versions. */
     public List<ServiceStatus> release(String service) throws ManagerException {
         key(service);
         List<ServiceStatus> held = statuses.named(service);
         if (held.isEmpty()) {
             throw new ManagerException(Kind.NOT_FOUND, service + " is not on this node; 'services' lists what is");
         }
-        if (held.stream().noneMatch(status -> status.state() == ServiceStatus.State.QUARANTINED)) {
+        List<ServiceHealth> released = held.stream()
+                .filter(status -> status.state() == ServiceStatus.State.QUARANTINED
+                        || status.state() == ServiceStatus.State.FAILED)
+                .map(ServiceStatus::health)
+                .toList();
+        List<ServiceDefinition> definitions = catalog.all().stream()
+                .filter(definition -> released.contains(definition.health()))
+                .toList();
+        if (definitions.isEmpty()) {
             throw new ManagerException(
-                    Kind.CONFLICT, service + " is not in quarantine: nothing is released; 'services' lists states");
+                    Kind.CONFLICT,
+                    service + " is not in quarantine, and began: nothing is released; 'services' lists states");
         }
-        held.forEach(status -> status.health().release());
+        released.forEach(ServiceHealth::release);
+        definitions.forEach(environment::renew);
         return statuses.named(service); // Their states are others now.
     }
 

@@ -173,6 +173,7 @@ final class ServiceStatuses {
         String refusal = deployer == null ? null : deployer.refusal(ServiceKey.of(label));
         ServiceHealth health = new ServiceHealth();
         health.began(
+                StreamInfo.Transport.UDP,
                 refusal == null
                         ? "the node does not have it, and " + who + " names it: deploy it, or correct the name"
                         : "its deployment was refused: " + refusal);

@@ -8,6 +8,7 @@ import org.slf4j.LoggerFactory;
 import org.tamanoir.accounting.DropReason;
 import org.tamanoir.catalog.ServiceDefinition;
 import org.tamanoir.catalog.ServiceHealth;
+import org.tamanoir.service.StreamInfo.Transport;
 
 /**
  * Brings what services do wrong to their accounts, and tells an operator what follows from it.
@@ -39,27 +40,35 @@ public final class Incidents {
     }
 
     /** Counts that a service has thrown, as one failure. */
-    public void failed(ServiceDefinition definition, String where, Throwable thrown, String consequence) {
-        failed(definition, where, thrown, consequence, 1);
+    public void failed(
+            ServiceDefinition definition, Transport transport, String where, Throwable thrown, String consequence) {
+        failed(definition, transport, where, thrown, consequence, 1);
     }
 
     /**
      * Counts that a service has thrown, and logs it as {@link ForeignFailure#of} says it.
      *
+     * @param transport what its instance serves
      * @param weight in failures
      */
-    public void failed(ServiceDefinition definition, String where, Throwable thrown, String consequence, int weight) {
+    public void failed(
+            ServiceDefinition definition,
+            Transport transport,
+            String where,
+            Throwable thrown,
+            String consequence,
+            int weight) {
         ForeignFailure failure = ForeignFailure.of(thrown);
         failures.failed(definition.name(), where, failure, consequence);
         if (where.equals(INIT) || where.equals(CONSTRUCTOR)) {
-            faulty(definition, where + ": " + failure);
+            faulty(definition, transport, where + ": " + failure);
         }
         String why = "failed too often, last in " + where + ": " + failure;
         quarantinedFor(definition, definition.health().failed(weight, why));
     }
 
-    private void faulty(ServiceDefinition definition, String fault) {
-        if (definition.health().began(fault)) {
+    private void faulty(ServiceDefinition definition, Transport transport, String fault) {
+        if (definition.health().began(transport, fault)) {
             record( // The log has a line of the failure.
                     Incident.Kind.FAULT,
                     definition,

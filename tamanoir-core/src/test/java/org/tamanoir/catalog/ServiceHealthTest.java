@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.tamanoir.service.StreamInfo.Transport;
 
 /** When a service is put into quarantine, and for how long, in simulated time. */
 class ServiceHealthTest {
@@ -45,19 +46,43 @@ class ServiceHealthTest {
     /** As of an init whose message names a peer, a port or a time. */
     @Test
     void reasonsThatDifferWithEachInstanceAreNewsOnceAMinute() {
-        assertThat(life.began("")).isFalse();
-        assertThat(life.began("init: no peer 1")).isTrue();
-        assertThat(life.began("init: no peer 2")).isFalse();
+        assertThat(life.began(Transport.UDP, "")).isFalse();
+        assertThat(life.began(Transport.UDP, "init: no peer 1")).isTrue();
+        assertThat(life.began(Transport.UDP, "init: no peer 2")).isFalse();
         assertThat(life.fault()).isEqualTo("init: no peer 2");
-        assertThat(life.began("")).isFalse();
+        assertThat(life.began(Transport.UDP, "")).isFalse();
         pass(Duration.ofMinutes(1).minusNanos(1));
-        assertThat(life.began("init: no peer 3")).isFalse();
+        assertThat(life.began(Transport.UDP, "init: no peer 3")).isFalse();
         pass(Duration.ofNanos(1));
-        assertThat(life.began("init: no peer 3")).isTrue();
+        assertThat(life.began(Transport.UDP, "init: no peer 3")).isTrue();
         pass(Duration.ofMinutes(1));
-        assertThat(life.began("init: no peer 3")).as("the same still").isFalse();
-        assertThat(life.began("")).isFalse();
-        assertThat(life.began("init: no peer 3")).as("again").isTrue();
+        assertThat(life.began(Transport.UDP, "init: no peer 3")).as("the same still").isFalse();
+        assertThat(life.began(Transport.UDP, "")).isFalse();
+        assertThat(life.began(Transport.UDP, "init: no peer 3")).as("again").isTrue();
+    }
+
+    @Test
+    void theOneInstanceForUdpIsTriedAgainLaterEachTime() {
+        assertThat(life.untilRetry()).isEqualTo(Duration.ZERO);
+        for (int seconds : new int[] {1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300}) {
+            assertThat(life.began(Transport.UDP, "init: no peer")).isEqualTo(seconds == 1);
+            assertThat(life.untilRetry()).isEqualTo(Duration.ofSeconds(seconds));
+            pass(Duration.ofMillis(500));
+            life.began(Transport.UDP, "init: no peer"); // Another worker's, of the same attempt.
+            life.began(Transport.TCP, "");
+            assertThat(life.untilRetry()).isEqualTo(Duration.ofSeconds(seconds).minusMillis(500));
+            assertThat(life.fault()).isEqualTo("init: no peer");
+            pass(Duration.ofSeconds(seconds).minusMillis(500));
+        }
+        life.quarantine(Duration.ofSeconds(7), "on request");
+        assertThat(life.untilRetry()).isEqualTo(Duration.ofSeconds(7));
+        life.release();
+        assertThat(life.untilRetry()).isEqualTo(Duration.ZERO);
+        life.began(Transport.TCP, "init: no peer");
+        life.began(Transport.UDP, "");
+        assertThat(life.fault()).as("of streams").isEqualTo("init: no peer");
+        life.began(Transport.UDP, "init: no peer");
+        assertThat(life.untilRetry()).isEqualTo(Duration.ofSeconds(1));
     }
 
     @Test

@@ -20,6 +20,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.tamanoir.accounting.DropReason;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.catalog.DefinedControl;
@@ -237,23 +238,7 @@ class ServiceTrialTest {
     @Test
     void anInitThatFailsLaterIsAnEventAndTheStateOfItsService() throws Exception {
         AtomicBoolean fails = new AtomicBoolean(true);
-        catalog.add(new ServiceDefinition(
-                "org.example.Later",
-                () -> new Service() {
-                    @Override
-                    public void init(ServiceConfig config) throws Exception {
-                        if (fails.get()) {
-                            throw new IOException("key store gone");
-                        }
-                    }
-
-                    @Override
-                    public Verdict process(Packet packet) {
-                        return drop("test");
-                    }
-                },
-                ServiceConfig.EMPTY,
-                FailurePolicy.DROP));
+        catalog.add(later(fails, new ServiceHealth()));
         ActiveNodeManager manager = new ActiveNodeManager(environment, catalog, routes, null);
         environment.start();
         manager.ready(null);
@@ -273,8 +258,52 @@ class ServiceTrialTest {
         assertThat(status(manager).health().fault()).isEmpty();
     }
 
+    @Test
+    void aStreamThatBeginsHidesNotThatDatagramsAreNotServed() throws Exception {
+        AtomicBoolean fails = new AtomicBoolean(true);
+        catalog.add(later(fails, new ServiceHealth(0, 0, () -> 0))); // By whose clock no second passes.
+        ActiveNodeManager manager = new ActiveNodeManager(environment, catalog, routes, null);
+        environment.start();
+        manager.ready(null);
+        send(AnepSender.udp(environment.udpAddresses().get(0)));
+        eventually().until(() -> status(manager).state() == ServiceStatus.State.FAILED);
+        fails.set(false);
+        send();
+        eventually().until(() -> status(manager).traffic().packetsIn() == 2);
+        assertThat(status(manager).state()).isEqualTo(ServiceStatus.State.FAILED);
+        assertThat(status(manager).health().fault()).isEqualTo("init: java.io.IOException: key store gone");
+        assertThat(faults(manager)).hasSize(1);
+
+        manager.release("org.example.Later");
+        eventually().until(() -> status(manager).state() == ServiceStatus.State.RUNNING);
+        send(AnepSender.udp(environment.udpAddresses().get(0)));
+        eventually().until(() -> environment.traffic().drops().getOrDefault(DropReason.SERVICE, 0L) == 2);
+    }
+
+    private static ServiceDefinition later(AtomicBoolean fails, ServiceHealth health) {
+        Supplier<Service> factory = () -> new Service() {
+            @Override
+            public void init(ServiceConfig config) throws Exception {
+                if (fails.get()) {
+                    throw new IOException("key store gone");
+                }
+            }
+
+            @Override
+            public Verdict process(Packet packet) {
+                return drop("test");
+            }
+        };
+        return new ServiceDefinition(
+                "org.example.Later", "", factory, ServiceConfig.EMPTY, FailurePolicy.DROP, health);
+    }
+
     private void send() throws Exception {
-        try (AnepSender sender = AnepSender.tcp(environment.tcpAddresses().get(0))) {
+        send(AnepSender.tcp(environment.tcpAddresses().get(0)));
+    }
+
+    private static void send(AnepSender to) throws Exception {
+        try (AnepSender sender = to) {
             sender.send(
                     new PacketBuilder().service("org.example.Later").destination(InetAddress.getLoopbackAddress()),
                     ByteBuffer.allocate(4));

@@ -201,6 +201,33 @@ final class CalmNode {
         return health;
     }
 
+    /** Adds a service of which several threads run instances, in the order of its streams; returns its health. */
+    ServiceHealth shared(String name, Class<? extends Service> type, Supplier<? extends Service> factory) {
+        ServiceHealth health = SimulatedLife.of(simulation::nanoTime);
+        catalog.add(new ServiceDefinition(
+                name,
+                "",
+                factory,
+                ServiceConfig.EMPTY,
+                FailurePolicy.DROP,
+                health,
+                new Placement(),
+                DefinedControl.NONE,
+                new Dispatch(true, true, 64),
+                ServiceTraits.of(type)));
+        return health;
+    }
+
+    /** Has a service tried at once, as an operator's release does. */
+    void release(String name) {
+        ServiceDefinition definition = catalog.all().stream()
+                .filter(each -> each.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+        definition.health().release();
+        environment.renew(definition);
+    }
+
     /** Adds a service of this class, and so of what it says of itself. */
     void service(String name, Class<? extends Service> type, Supplier<? extends Service> factory) {
         catalog.add(new ServiceDefinition(
