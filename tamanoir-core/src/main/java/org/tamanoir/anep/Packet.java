@@ -508,12 +508,17 @@ public final class Packet extends HeaderView {
         checksumStale = stale;
         ByteBuffer own = ByteBuffer.allocate(length());
         copyTo(own, 0);
-        Packet copy = new Packet(tamanoirTypeId, PacketSpace.HEAP);
+        Packet copy = new Packet(tamanoirTypeId, space.ofCopies());
         ParseFault fault = copy.parse(own, 0, length());
         if (fault != null) {
             throw new IllegalStateException("a packet that was good is not any more: " + fault);
         }
         return copy;
+    }
+
+    /** Returns where it goes when it outgrows its place. */
+    public PacketSpace space() {
+        return space;
     }
 
     /** Returns one line for logs: type, lengths, key. */

@@ -26,4 +26,9 @@ public interface PacketSpace {
 
     /** Keeps the first {@code octets} of what was reserved last. */
     void commit(int octets);
+
+    /** Returns where {@linkplain Packet#copy copies} of packets grow that lie in this; they outlast it. */
+    default PacketSpace ofCopies() {
+        return HEAP;
+    }
 }

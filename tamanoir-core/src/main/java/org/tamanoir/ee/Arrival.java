@@ -133,6 +133,11 @@ final class Arrival {
         isInHand = false;
     }
 
+    /** Returns whether what a service sends now may be an answer to the packet. */
+    boolean isInHand() {
+        return isInHand;
+    }
+
     UdpSocket socket() {
         return socket;
     }
@@ -264,9 +269,14 @@ final class Arrival {
         return hop.own.isOf(this);
     }
 
+    /** Returns whether this is the sender. */
+    boolean isFrom(long high, long low, int port) {
+        return this.port == port && this.low == low && this.high == high;
+    }
+
     /** Returns whether the next hop is the sender. */
     boolean isFrom(RouteCacheEntry hop) {
-        return hop.isUdp && hop.low == low && hop.high == high && hop.port() == port;
+        return hop.isUdp && isFrom(hop.high, hop.low, hop.port());
     }
 
     /**

@@ -25,6 +25,7 @@ final class DatagramInHand implements PacketSource {
 
     final FarSide farSide;
     final Arrival arrival;
+    final Answers answers;
     private final UdpService service;
     /** Null while no levels are attached. */
     private final @Nullable UpcallPath up;
@@ -41,6 +42,7 @@ final class DatagramInHand implements PacketSource {
         this.service = service;
         this.farSide = new FarSide(service);
         this.arrival = new Arrival(first);
+        this.answers = new Answers(service.context.egress(), arrival);
         this.up = service.context.levels().path();
         this.outflow = service.thread.outflow();
     }
@@ -65,7 +67,14 @@ final class DatagramInHand implements PacketSource {
     /** Has the packets of a message be in hand from now on. */
     void take(UdpSocket socket, UdpBatch batch, int message) {
         arrival.set(socket, batch, message, up);
+        answers.heard();
         seen();
+    }
+
+    /** Has a packet be in hand that comes out of the inbox, and whose arrival has been set. */
+    void takeNew() {
+        answers.heard();
+        take();
     }
 
     /** Has a packet be in hand that comes out of a queue, and whose arrival has been set. */
@@ -157,7 +166,7 @@ final class DatagramInHand implements PacketSource {
 
     @Override
     public boolean isFrom(long high, long low, int port) {
-        return port == arrival.port() && low == arrival.low() && high == arrival.high();
+        return arrival.isFrom(high, low, port);
     }
 
     @Override

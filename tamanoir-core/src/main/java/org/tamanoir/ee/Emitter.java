@@ -76,7 +76,17 @@ final class Emitter {
         Packet own = new Packet(typeId, path.memory);
         ParseFault fault = own.parse(room, at, made.length());
         traffic.made();
-        depart(fault == null ? null : DropReason.of(fault), own, destination);
+        Answers answers = path.nextHops.answers;
+        if (answers == null) {
+            depart(fault == null ? null : DropReason.of(fault), own, destination);
+        } else {
+            answers.begin(made.space());
+            try {
+                depart(fault == null ? null : DropReason.of(fault), own, destination);
+            } finally {
+                answers.end();
+            }
+        }
         owner.settle();
     }
 

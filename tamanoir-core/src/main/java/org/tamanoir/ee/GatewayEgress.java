@@ -33,7 +33,7 @@ final class GatewayEgress {
         this.sender = gateway.newOnwardSender(scarce);
         // Each hop is for one address that its sender has spoken to: no arrival tells more.
         this.egress = gateway.localAddress().getAddress().isAnyLocalAddress()
-                ? new WildcardEgress(gateway, UdpEgress.HIDDEN, sender, memory, traffic, new Arrival(gateway))
+                ? new WildcardEgress(gateway, UdpEgress.HIDDEN, sender, memory, traffic, null)
                 : new UdpEgress(gateway, UdpEgress.HIDDEN, sender, memory, traffic);
     }
 

@@ -44,8 +44,8 @@ final class NextHops {
     private final StreamInfo.Transport transport;
     private final Parking parking;
     private final Predicate<RouteCacheEntry> cameFrom;
-    /** Where the packet in hand came from; null of streams. */
-    private final @Nullable Arrival arrival;
+    /** What datagrams answer; null of streams. */
+    final @Nullable Answers answers;
 
     private final ScratchBuffers memory;
     private final NextHopResolver forwarder;
@@ -96,7 +96,7 @@ final class NextHops {
     /**
      * @param gateway what the stream came by, if that was one
      * @param cameFrom tells whether the packet in hand came from this next hop
-     * @param arrival where it came from; null of streams
+     * @param answers what datagrams answer; null of streams
      */
     NextHops(
             NodeContext context,
@@ -106,9 +106,9 @@ final class NextHops {
             Parking parking,
             @Nullable StreamGateway gateway,
             Predicate<RouteCacheEntry> cameFrom,
-            @Nullable Arrival arrival) {
+            @Nullable Answers answers) {
         this.context = context;
-        this.arrival = arrival;
+        this.answers = answers;
         this.gateway = gateway;
         this.transport = thread.stream().transport();
         this.memory = memory;
@@ -388,10 +388,10 @@ final class NextHops {
 
     /**
      * Returns the way to this next hop for the packet in hand: {@code out}, unless what goes there goes back, through another
-     * socket. A destination keeps that way until it speaks to another one.
+     * socket. A destination keeps that way until what goes there answers something that came through another one.
      */
     UdpEgress back(UdpEgress out, RouteCacheEntry hop) {
-        Arrival from = arrival;
+        Arrival from = answers == null ? null : answers.to(hop);
         if (from == null || out.serves(hop) || !context.egress().receives(from.socket())) {
             return out;
         }
@@ -423,10 +423,8 @@ final class NextHops {
 
     private @Nullable Egress datagrams(RouteCacheEntry hop, InetSocketAddress address) {
         InetAddress to = address.getAddress();
-        Arrival from = arrival;
+        Arrival from = answers == null || !hop.isDestination() ? null : answers.to(hop);
         UdpSocket socket = from != null
-                        && hop.isDestination()
-                        && from.isAnsweredBy(hop)
                         && context.egress().receives(from.socket())
                 ? from.socket() // It goes back.
                 : context.egress().towards(to);
@@ -454,10 +452,9 @@ final class NextHops {
     }
 
     private UdpEgress open(UdpSocket socket, int scope) {
-        Arrival from = arrival;
         UdpSender sender = socket.newSender(scope);
-        return from != null && context.egress().tellsAnswers(socket)
-                ? new WildcardEgress(socket, scope, sender, memory, traffic, from)
+        return answers != null && context.egress().tellsAnswers(socket)
+                ? new WildcardEgress(socket, scope, sender, memory, traffic, answers)
                 : new UdpEgress(socket, scope, sender, memory, traffic);
     }
 

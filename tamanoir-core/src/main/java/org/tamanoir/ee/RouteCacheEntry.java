@@ -25,7 +25,7 @@ final class RouteCacheEntry {
     final boolean isTls;
     final long high;
     final long low;
-    /** Where datagrams leave from; of a next hop that routes name always where the system chooses. */
+    /** Where datagrams leave from that answer none: of a gateway's sender where he was spoken to, else where the system chooses. */
     final OwnAddress own = new OwnAddress();
     /** The largest packet that the transport, and the link, carries, in bytes. */
     int maxBytes;
@@ -60,11 +60,7 @@ final class RouteCacheEntry {
         this.maxBytes = maxBytes;
     }
 
-    /**
-     * Returns whether all packets for it have its address as their destination, so that it may remember what a datagram from
-     * there has spoken to. Of a next hop that routes name a datagram proves nothing: its source may be forged, and packets of
-     * all others go there too.
-     */
+    /** Returns whether all packets for it have its address as their destination. */
     boolean isDestination() {
         return nextHop == null || nextHop.address() == null;
     }

@@ -93,7 +93,8 @@ final class UdpService
         this.gate = new UdpGate(this);
         this.holding = new HeldDatagrams(context.pool(), context.platform(), loop, this);
         this.nextHops = new NextHops(
-                context, thread, memory, connections, UdpService::neverWaits, null, inHand::cameFrom, arrival);
+                context, thread, memory, connections, UdpService::neverWaits, null, inHand::cameFrom, inHand.answers);
+        memory.copiesIn(inHand.answers::ofCopies);
         this.path = new PacketPath(context, thread, memory, nextHops, inHand, this, this);
         this.handle = new Instance(context, path, this);
         this.intake = intake;
@@ -241,7 +242,7 @@ final class UdpService
                 && inbox.next(arrival)) {
             packets++;
             path.refresh();
-            inHand.take();
+            inHand.takeNew();
             TraceWatch watch = watch(inbox.bytes(), inbox.offset(), inbox.length());
             try {
                 path.handleTaken(inbox.bytes(), inbox.offset(), inbox.length());
@@ -284,7 +285,7 @@ final class UdpService
                 && (held = inbox.nextHeld(arrival)) != null) {
             packets++;
             path.refresh();
-            inHand.take();
+            inHand.takeNew();
             TraceWatch watch = watch(ByteBuffer.wrap(held), 0, held.length);
             try {
                 handleHeld(held);

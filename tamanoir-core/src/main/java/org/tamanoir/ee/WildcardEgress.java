@@ -11,43 +11,46 @@ import org.tamanoir.transport.UdpSocket;
 
 /**
  * Packets out of a socket on the wildcard address, or of one of several sockets: what goes to a sender of datagrams leaves
- * from the address, and through the socket, that he sent to last, since connected senders, firewalls and address translators
- * take it from nowhere else.
+ * from the address, and through the socket, that {@link Answers} tell.
  */
 final class WildcardEgress extends UdpEgress {
     private final UdpSocket socket;
     private final UdpSender sender;
-    private final Arrival arrival;
+    private final @Nullable Answers answers;
     /** Where what is added now leaves from. */
     private final OwnAddress from = new OwnAddress();
 
     /**
      * Makes one by a sender of its own.
      *
-     * @param arrival of the packet in hand
+     * @param answers what packets answer; null where each hop's address says where they leave from
      */
     WildcardEgress(
-            UdpSocket socket, int scope, UdpSender sender, ScratchBuffers memory, Traffic traffic, Arrival arrival) {
+            UdpSocket socket,
+            int scope,
+            UdpSender sender,
+            ScratchBuffers memory,
+            Traffic traffic,
+            @Nullable Answers answers) {
         super(socket, scope, sender, memory, traffic);
         this.socket = socket;
         this.sender = sender;
-        this.arrival = arrival;
+        this.answers = answers;
     }
 
     @Override
     public boolean serves(RouteCacheEntry hop) {
-        return arrival.socket() == socket || !arrival.isAnsweredBy(hop);
+        Arrival answered = answers == null ? null : answers.to(hop);
+        return answered == null || answered.socket() == socket;
     }
 
     @Override
     public void tellOwn(RouteCacheEntry hop, OwnAddress own) {
-        if (!arrival.isAnsweredBy(hop)) {
+        Arrival answered = answers == null ? null : answers.to(hop);
+        if (answered == null) {
             own.set(hop.own);
         } else {
-            own.set(arrival);
-            if (hop.isDestination()) {
-                hop.own.set(own);
-            }
+            own.set(answered);
         }
     }
 

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketLoan;
@@ -22,6 +23,7 @@ public final class ScratchBuffers implements PacketSpace {
     private final Thread thread;
     private final BooleanSupplier drain;
     private final List<Buffer> full = new ArrayList<>();
+    private Supplier<PacketSpace> ofCopies = () -> PacketSpace.HEAP;
     private @Nullable PacketLoan inHand;
     private @Nullable Buffer arrivals;
     private @Nullable Buffer scratch;
@@ -39,6 +41,16 @@ public final class ScratchBuffers implements PacketSpace {
         this.owner = owner;
         this.thread = thread;
         this.drain = drain;
+    }
+
+    /** Has copies of packets grow where this says. */
+    public void copiesIn(Supplier<PacketSpace> where) {
+        ofCopies = where;
+    }
+
+    @Override
+    public PacketSpace ofCopies() {
+        return ofCopies.get();
     }
 
     public void arrivals(Buffer buffer) {

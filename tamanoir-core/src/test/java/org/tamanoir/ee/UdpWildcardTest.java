@@ -11,15 +11,18 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.anep.Anep;
+import org.tamanoir.anep.Packet;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.gateway.UdpGateway;
@@ -27,12 +30,14 @@ import org.tamanoir.routing.NextHop.Transport;
 import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.Suspension;
 import org.tamanoir.service.Verdict;
+import org.tamanoir.support.Seeds;
 import org.tamanoir.transport.TransportKind;
 
 /** A node that listens on all addresses: what goes back leaves from the one that was spoken to. */
 @ExtendWith(UdpTestNode.NoLeaks.class)
 class UdpWildcardTest {
     private static final String NAME = "org.example.Service";
+    private static final int WAYS_BACK = 8;
     private static final InetAddress CLIENT = UdpTestNode.address("127.0.0.9");
 
     private static UdpTestNode node(String host) {
@@ -202,6 +207,105 @@ class UdpWildcardTest {
                 InetSocketAddress beside = to == first ? second : first;
                 other.send(new DatagramPacket(question, question.length, beside));
                 assertThat(sourceOfNext(client)).as("nobody has asked").isEqualTo(to);
+            }
+        }
+    }
+
+    /** Returns a service that sends back what it gets, each in the way that its payload's length says. */
+    private static UdpTestNode.Step inManyWays() {
+        return (service, packet) -> {
+            Packet copy = packet.copy();
+            byte[] bytes = UdpTestNode.bytes(packet);
+            switch (packet.payloadLength() % WAYS_BACK) {
+                case 0:
+                    return Verdict.FORWARD;
+                case 1:
+                    return Verdict.REPLY;
+                case 2:
+                    service.send(copy);
+                    return Verdict.CONSUME;
+                case 3:
+                    Suspension held = service.suspend(packet, UdpTestNode.PATIENCE);
+                    service.later(Duration.ZERO, () -> held.resume(Verdict.FORWARD));
+                    return Verdict.HELD;
+                case 4:
+                    service.later(Duration.ZERO, () -> service.send(UdpTestNode.parsed(bytes)));
+                    return Verdict.CONSUME;
+                default: // Tasks, so that most say nothing but by them.
+                    service.later(Duration.ZERO, () -> service.send(copy));
+                    return Verdict.CONSUME;
+            }
+        };
+    }
+
+    /** On one socket or two, with the address of a socket or the wildcard, whoever else has spoken to whatever meanwhile. */
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0", "0.0.0.0 0.0.0.0", "127.0.0.2 127.0.0.3 127.0.0.4"})
+    void whateverLeavesForASenderLeavesFromWhereHeSpokeToLast(String listening) throws Exception {
+        Random random = new Random(Seeds.ofCommit(UdpWildcardTest.class));
+        InetSocketAddress[] addresses = Arrays.stream(listening.split(" "))
+                .map(host -> UdpTestNode.at(host, 0))
+                .toArray(InetSocketAddress[]::new);
+        List<DatagramSocket> clients = new ArrayList<>();
+        try (UdpTestNode node = UdpTestNode.start(config(addresses)).deliver("127.0.0.0/8", Transport.UDP)) {
+            node.service(NAME, inManyWays());
+            for (int i = 0; i < 16; i++) {
+                DatagramSocket client = new DatagramSocket(0, UdpTestNode.address("127.0.0." + (9 + i % 3)));
+                client.setSoTimeout((int) UdpTestNode.PATIENCE.toMillis());
+                clients.add(client);
+            }
+            for (int i = 0; i < 400; i++) {
+                DatagramSocket client = clients.get(random.nextInt(clients.size()));
+                InetSocketAddress socket = node.environment
+                        .udpAddresses()
+                        .get(random.nextInt(node.environment.udpAddresses().size()));
+                InetSocketAddress to = socket.getAddress().isAnyLocalAddress()
+                        ? UdpTestNode.at("127.0.0." + (2 + random.nextInt(3)), socket.getPort())
+                        : socket;
+                int bytes = 200 + random.nextInt(4 * WAYS_BACK);
+                byte[] question = packet(of(client), bytes);
+                client.send(new DatagramPacket(question, question.length, to));
+                assertThat(sourceOfNext(client)).as("%s: payload of %s", i, bytes).isEqualTo(to);
+            }
+        } finally {
+            clients.forEach(DatagramSocket::close);
+        }
+    }
+
+    /** A copy is an answer to the datagram that it is one of, also of a next hop that a route names, and to no other. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aCopyLeavesFromWhereItsOriginalWasSentTo(boolean byRoute) throws Exception {
+        try (UdpTestNode node =
+                        UdpTestNode.start(config(UdpTestNode.at("0.0.0.0", 0), UdpTestNode.at("0.0.0.0", 0)));
+                DatagramSocket client = new DatagramSocket(0, CLIENT)) {
+            List<Packet> copies = new ArrayList<>();
+            if (byRoute) {
+                node.via("127.0.0.9/32", of(client), Transport.UDP);
+            } else {
+                node.deliver("127.0.0.0/8", Transport.UDP);
+            }
+            node.service(NAME, (service, packet) -> {
+                copies.add(0, packet.copy().copy());
+                if (copies.size() == 4) {
+                    service.later(Duration.ZERO, () -> copies.forEach(service::send));
+                }
+                return Verdict.CONSUME;
+            });
+            client.setSoTimeout((int) UdpTestNode.PATIENCE.toMillis());
+            InetSocketAddress[] spokenTo = new InetSocketAddress[4];
+            for (int i = 0; i < 4; i++) {
+                int port = node.environment.udpAddresses().get(i / 2).getPort();
+                InetSocketAddress to = UdpTestNode.at("127.0.0." + (2 + i % 2), port);
+                byte[] question = packet(of(client), 200 + i);
+                spokenTo[UdpTestNode.parsed(question).payloadLength() % 4] = to;
+                client.send(new DatagramPacket(question, question.length, to));
+            }
+            for (int i = 0; i < 4; i++) {
+                DatagramPacket next = new DatagramPacket(new byte[2_000], 2_000);
+                client.receive(next);
+                Packet copy = UdpTestNode.parsed(Arrays.copyOf(next.getData(), next.getLength()));
+                assertThat(next.getSocketAddress()).isEqualTo(spokenTo[copy.payloadLength() % 4]);
             }
         }
     }
