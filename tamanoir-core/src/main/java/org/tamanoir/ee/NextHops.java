@@ -424,8 +424,7 @@ final class NextHops {
     private @Nullable Egress datagrams(RouteCacheEntry hop, InetSocketAddress address) {
         InetAddress to = address.getAddress();
         Arrival from = answers == null || !hop.isDestination() ? null : answers.to(hop);
-        UdpSocket socket = from != null
-                        && context.egress().receives(from.socket())
+        UdpSocket socket = from != null && context.egress().receives(from.socket())
                 ? from.socket() // It goes back.
                 : context.egress().towards(to);
         int scope = to.isLinkLocalAddress() ? Addresses.scope(to) : 0;

@@ -384,13 +384,7 @@ class ServiceThread implements ServiceHost, ServiceOffload.Host, Checkpoint.Keep
         boolean counts = stopped == DropReason.SERVICE_FAILURE && !isAbandoned(); // Given up, it was counted then.
         int weight = counts ? ServiceHealth.STUCK_WEIGHT : 1;
         context.incidents()
-                .failed(
-                        definition,
-                        stream.transport(),
-                        where,
-                        thrown,
-                        "failure policy " + body().onFailure(),
-                        weight);
+                .failed(definition, stream.transport(), where, thrown, "failure policy " + body().onFailure(), weight);
     }
 
     /** Returns what the packet that failed last may be dropped for. */

@@ -361,8 +361,7 @@ final class UdpServices implements UdpIntake {
     }
 
     private void failedConstructor(ServiceDefinition definition, Throwable failure, String consequence) {
-        context.incidents()
-                .failed(definition, StreamInfo.Transport.UDP, Incidents.CONSTRUCTOR, failure, consequence);
+        context.incidents().failed(definition, StreamInfo.Transport.UDP, Incidents.CONSTRUCTOR, failure, consequence);
     }
 
     private void made(Waiting wait, ServiceDefinition definition, UdpSocket arrival, @Nullable Service service) {

@@ -18,6 +18,7 @@ import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.Placement;
 import org.tamanoir.catalog.ServiceCatalog;
 import org.tamanoir.catalog.ServiceDefinition;
+import org.tamanoir.catalog.ServiceHealth;
 import org.tamanoir.deploy.CodeRefusedException;
 import org.tamanoir.deploy.CodeUnavailableException;
 import org.tamanoir.deploy.ServiceId;

@@ -56,7 +56,9 @@ class ServiceHealthTest {
         pass(Duration.ofNanos(1));
         assertThat(life.began(Transport.UDP, "init: no peer 3")).isTrue();
         pass(Duration.ofMinutes(1));
-        assertThat(life.began(Transport.UDP, "init: no peer 3")).as("the same still").isFalse();
+        assertThat(life.began(Transport.UDP, "init: no peer 3"))
+                .as("the same still")
+                .isFalse();
         assertThat(life.began(Transport.UDP, "")).isFalse();
         assertThat(life.began(Transport.UDP, "init: no peer 3")).as("again").isTrue();
     }

@@ -294,8 +294,7 @@ class ServiceTrialTest {
                 return drop("test");
             }
         };
-        return new ServiceDefinition(
-                "org.example.Later", "", factory, ServiceConfig.EMPTY, FailurePolicy.DROP, health);
+        return new ServiceDefinition("org.example.Later", "", factory, ServiceConfig.EMPTY, FailurePolicy.DROP, health);
     }
 
     private void send() throws Exception {

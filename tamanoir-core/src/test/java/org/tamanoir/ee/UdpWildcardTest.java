@@ -265,7 +265,9 @@ class UdpWildcardTest {
                 int bytes = 200 + random.nextInt(4 * WAYS_BACK);
                 byte[] question = packet(of(client), bytes);
                 client.send(new DatagramPacket(question, question.length, to));
-                assertThat(sourceOfNext(client)).as("%s: payload of %s", i, bytes).isEqualTo(to);
+                assertThat(sourceOfNext(client))
+                        .as("%s: payload of %s", i, bytes)
+                        .isEqualTo(to);
             }
         } finally {
             clients.forEach(DatagramSocket::close);
@@ -276,8 +278,7 @@ class UdpWildcardTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aCopyLeavesFromWhereItsOriginalWasSentTo(boolean byRoute) throws Exception {
-        try (UdpTestNode node =
-                        UdpTestNode.start(config(UdpTestNode.at("0.0.0.0", 0), UdpTestNode.at("0.0.0.0", 0)));
+        try (UdpTestNode node = UdpTestNode.start(config(UdpTestNode.at("0.0.0.0", 0), UdpTestNode.at("0.0.0.0", 0)));
                 DatagramSocket client = new DatagramSocket(0, CLIENT)) {
             List<Packet> copies = new ArrayList<>();
             if (byRoute) {

@@ -49,6 +49,7 @@ class CoreLossProcessTest {
             throws Exception {
         ProcessBuilder builder =
                 Program.builder("node", "--listen", "0", "--json", "--service", HeapEater.class.getName());
+        builder.command().remove("-XX:+UseSerialGC"); // The JVM takes one collector alone.
         builder.command().addAll(1, List.of(heap, collector));
         Process process = builder.start();
         try (BufferedReader out = process.inputReader();
