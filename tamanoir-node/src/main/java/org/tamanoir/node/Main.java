@@ -106,9 +106,18 @@ public final class Main implements Callable<Integer> {
         System.exit(code);
     }
 
-    /** Runs a command in this process, with these in place of standard output and standard error. */
+    /**
+     * Runs a command in this process, with these in place of standard output and standard error. A command whose output
+     * is lost has failed, whatever it printed: help and versions too. Those that serve run on, those that follow end.
+     */
     public static int run(PrintWriter out, PrintWriter err, String... args) {
-        return commandLine(args).setOut(out).setErr(err).execute(args);
+        int code = commandLine(args).setOut(out).setErr(err).execute(args);
+        if (!out.checkError()) {
+            return code;
+        }
+        err.println("tamanoir: standard output cannot be written: it is full or closed");
+        err.flush();
+        return code == ExitCode.OK ? ExitCode.FAILED : code;
     }
 
     /** With the command alone that the first argument names: to read the others' options takes 50 ms of a start. */
@@ -130,7 +139,9 @@ public final class Main implements Callable<Integer> {
                 .forEach(command -> command.getCommandSpec().versionProvider(new Version()));
         root.setResourceBundle(texts());
         root.setExpandAtFiles(false); // What a file says is no option; @FILE is a value of some.
-        return root.setParameterExceptionHandler(Main::misused).setExecutionExceptionHandler(Main::failed);
+        return root.setExecutionStrategy(Main::runLast)
+                .setParameterExceptionHandler(Main::misused)
+                .setExecutionExceptionHandler(Main::failed);
     }
 
     /** Reads the texts of all commands' help; in one language, so that no other is looked for. */
@@ -159,6 +170,20 @@ public final class Main implements Callable<Integer> {
         CommandLine program = spec.commandLine();
         program.getErr().println("running a node with its defaults; 'tamanoir --help' shows the commands");
         return Objects.requireNonNull(program.getSubcommands().get("node")).execute();
+    }
+
+    /** Refuses {@code ctl deploy X --version 1.0}: the program's version would be shown, and nothing done. */
+    private static int runLast(ParseResult parsed) {
+        ParseResult last = parsed;
+        while (last.hasSubcommand()) {
+            last = last.subcommand();
+        }
+        if (last.isVersionHelpRequested() && !last.matchedPositionals().isEmpty()) {
+            throw new ParameterException(
+                    last.commandSpec().commandLine(),
+                    "--version stands alone, and shows the program's; a service's is given as NAME:VERSION");
+        }
+        return new CommandLine.RunLast().execute(parsed);
     }
 
     private static int misused(ParameterException e, String[] args) {

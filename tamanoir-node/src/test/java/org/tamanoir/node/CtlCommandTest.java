@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.anep.ServiceKey;
@@ -549,6 +550,34 @@ class CtlCommandTest {
         node.server.close();
         assertThat(following.get(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
                 .isEqualTo(ExitCode.FAILED);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ctl services",
+                "ctl services --json",
+                "ctl status",
+                "ctl metrics",
+                "ctl config",
+                "ctl routes",
+                "ctl events",
+                "ctl events --follow",
+                "node observe --events",
+                "node observe --json"
+            })
+    void whatIsPrintedOrFollowedWithoutAReaderHasFailed(String command) throws Exception {
+        List<String> words = new ArrayList<>(List.of(command.split(" ")));
+        words.addAll(List.of("--admin", admin()));
+        CompletableFuture<Integer> run = Waiting.async(
+                () -> Main.run(LostOutput.writer(), new PrintWriter(err, true), words.toArray(String[]::new)));
+        eventually().until(() -> {
+            node.manager.ready(run.isDone() ? null : "something to follow: " + System.nanoTime());
+            return run.isDone();
+        });
+        assertThat(run.get()).isEqualTo(ExitCode.FAILED);
+        assertThat(err.toString().lines())
+                .containsExactly("tamanoir: standard output cannot be written: it is full or closed");
     }
 
     @Test

@@ -7,7 +7,6 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
-import java.io.Writer;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -279,23 +278,15 @@ class FfsCommandTest {
 
     @Test
     void outputThatCannotBeWrittenIsAFailure() {
-        Writer full = new Writer() {
-            @Override
-            public void write(char[] buffer, int from, int length) throws IOException {
-                throw new IOException("full");
-            }
-
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
         for (String command : List.of("dump", "describe")) {
             err.getBuffer().setLength(0);
-            assertThat(Main.run(new PrintWriter(full), new PrintWriter(err, true), "ffs", command, file.toString()))
+            assertThat(Main.run(LostOutput.writer(), new PrintWriter(err, true), "ffs", command, file.toString()))
                     .isEqualTo(1);
-            assertThat(err.toString()).contains("standard output cannot be written");
+            assertThat(err.toString().lines())
+                    .hasSize(1)
+                    .first()
+                    .asString()
+                    .contains("standard output cannot be written");
         }
     }
 }

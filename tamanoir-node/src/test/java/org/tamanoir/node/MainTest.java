@@ -77,6 +77,50 @@ class MainTest {
         assertThat(err.toString()).isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"--help", "--version", "ctl --help", "ctl status --help", "publish --version", "man node"})
+    void outputThatIsLostIsAFailureInOneLine(String arguments) {
+        assertThat(Main.run(LostOutput.writer(), new PrintWriter(err, true), arguments.split(" ")))
+                .isEqualTo(1);
+        assertThat(err.toString().lines())
+                .containsExactly("tamanoir: standard output cannot be written: it is full or closed");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ctl deploy X --version 1.0.1",
+                "ctl undeploy --version=1.0.1 X",
+                "ctl place X jvm -V",
+                "director deploy X --version 1.0"
+            })
+    void aServicesVersionIsNotTheProgramsAndNothingIsDone(String arguments) {
+        assertThat(run(arguments.split(" "))).isEqualTo(2);
+        assertThat(err.toString().lines()).hasSize(1).first().asString().contains("version");
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
+    @Tag("process")
+    void aFullDeviceIsAFailureOfTheProcess() throws Exception {
+        Path full = Path.of("/dev/full");
+        Assumptions.assumeTrue(Files.isWritable(full), "skipped: there is no /dev/full");
+        Process program =
+                Program.builder("completion").redirectOutput(full.toFile()).start();
+        try (BufferedReader errors = program.errorReader()) {
+            assertThat(errors.lines())
+                    .containsExactly("tamanoir: standard output cannot be written: it is full or closed");
+        }
+        assertThat(program.waitFor()).isEqualTo(1);
+    }
+
+    /** A line that goes on in the next loses the blanks before it. */
+    @Test
+    void noWordsOfHelpAreJoined() throws IOException {
+        assertThat(Files.readAllLines(Path.of("src/main/resources/org/tamanoir/node/commands.properties")))
+                .noneMatch(line -> line.endsWith("\\") && !line.endsWith(" \\"));
+    }
+
     @Test
     void whatAFileSaysIsNoPartOfTheCommandLine() throws IOException {
         Path file = Files.writeString(folder.resolve("payload"), "x --nonsense");

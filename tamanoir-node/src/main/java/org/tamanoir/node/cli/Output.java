@@ -47,6 +47,11 @@ public final class Output {
         return terminal && !json;
     }
 
+    /** Whether some of the result could not be written: standard output is full or closed. */
+    public boolean isLost() {
+        return results.checkError();
+    }
+
     /** Shows a line in place of the last one. */
     public synchronized void progress(String line) {
         if (showsProgress()) {

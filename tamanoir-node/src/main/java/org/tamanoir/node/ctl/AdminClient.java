@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +98,7 @@ public final class AdminClient {
     }
 
     /** Gives each server-sent event to {@code sink}, until the server or the sink ends that. */
-    void follow(String path, Consumer<ServerEvent> sink) {
+    void follow(String path, Predicate<ServerEvent> sink) {
         try (BufferedReader in =
                 new BufferedReader(new InputStreamReader(open(path, "text/event-stream"), StandardCharsets.UTF_8))) {
             String kind = "";
@@ -110,7 +110,9 @@ public final class AdminClient {
                 } else if (line.startsWith("data: ")) {
                     data.append(line, "data: ".length(), line.length());
                 } else if (line.isEmpty() && data.length() > 0) {
-                    sink.accept(new ServerEvent(kind, data.toString(), json(data.toString())));
+                    if (!sink.test(new ServerEvent(kind, data.toString(), json(data.toString())))) {
+                        return;
+                    }
                     data.setLength(0);
                 }
             }

@@ -89,7 +89,7 @@ public final class ArenaCommand implements Runnable {
 
     private void watch(ArenaReader arena, long everyNs, Output output) {
         try (StopSignal stop = new StopSignal(STOP_GRACE)) {
-            while (arena.isLive() && !stop.await(everyNs)) {
+            while (arena.isLive() && !output.isLost() && !stop.await(everyNs)) {
                 output.line("");
                 show(arena, output);
             }

@@ -168,10 +168,10 @@ public final class CtlCommand implements Runnable {
     @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
     void events(@Option(names = "--follow") boolean follow) {
         JsonNode past = show("/v1/events", CtlTables::events);
-        if (follow) {
+        if (follow && !out().checkError()) {
             client().follow("/v1/events?after=" + text(past, "lastId"), event -> {
                 out().println(json ? event.text() : CtlTables.event(event.data()));
-                out().flush();
+                return !out().checkError();
             });
         }
     }

@@ -66,7 +66,8 @@ public final class ObserveCommand implements Runnable {
         }
     }
 
-    private synchronized void print(AdminClient.ServerEvent event) {
+    /** Returns whether it was printed. */
+    private synchronized boolean print(AdminClient.ServerEvent event) {
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(event.text());
@@ -79,6 +80,6 @@ public final class ObserveCommand implements Runnable {
                         default -> CtlTables.event(event.data());
                     });
         }
-        out.flush();
+        return !out.checkError();
     }
 }

@@ -2,7 +2,6 @@ package org.tamanoir.node.ffs;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -64,7 +63,7 @@ public final class FfsCommand implements Callable<Integer> {
             @Option(names = "--stream") boolean stream) {
         Set<FormatId> seen = new HashSet<>();
         try (FfsReader reader = open(file, stream)) {
-            for (ItemKind kind = reader.next(); kind != null; kind = reader.next()) {
+            for (ItemKind kind = next(reader); kind != null; kind = next(reader)) {
                 if (kind == ItemKind.FORMAT && seen.add(reader.format().id())) {
                     print(Json.of(Description.of(reader.format())));
                 }
@@ -177,13 +176,12 @@ public final class FfsCommand implements Callable<Integer> {
     }
 
     private void print(String line) {
-        PrintWriter out = spec.commandLine().getOut();
-        out.println(line);
-        // The writer does not learn of what the stream under it lost.
-        if (out.checkError() || System.out.checkError()) {
-            throw new CommandException(
-                    ExitCode.FAILED, "standard output cannot be written: it is full or closed", null);
-        }
+        spec.commandLine().getOut().println(line);
+    }
+
+    /** Returns the next item; none where nobody reads what is printed. */
+    private @Nullable ItemKind next(FfsReader reader) throws FormatException, IOException {
+        return spec.commandLine().getOut().checkError() ? null : reader.next();
     }
 
     /** What is done with a record. */
@@ -196,7 +194,7 @@ public final class FfsCommand implements Callable<Integer> {
         int code = ExitCode.OK;
         try (FfsReader reader = open(file, stream)) {
             long number = 0;
-            for (ItemKind kind = reader.next(); kind != null; kind = reader.next()) {
+            for (ItemKind kind = next(reader); kind != null; kind = next(reader)) {
                 if (kind == ItemKind.DATA) {
                     try {
                         action.on(reader);
