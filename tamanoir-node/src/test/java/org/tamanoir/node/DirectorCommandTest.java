@@ -7,11 +7,17 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -100,6 +106,23 @@ class DirectorCommandTest {
         assertThat(err.toString())
                 .startsWith("tamanoir director status: cannot connect to http://127.0.0.1:1 (")
                 .contains("is the director running, and its admin API there? --director URL names another");
+    }
+
+    /** The signal comes while the director asks for the kernel's table, which then is not to be had. */
+    @Test
+    @Tag("process")
+    @EnabledOnOs(OS.LINUX)
+    void aSignalWhileTheDirectorStartsDoesNotEndIt() throws Exception {
+        Path ipvsadm = Files.writeString(folder.resolve("ipvsadm"), "#!/bin/sh\nkill -HUP $PPID\nexit 1\n");
+        Files.setPosixFilePermissions(ipvsadm, PosixFilePermissions.fromString("rwx------"));
+        ProcessBuilder program =
+                Program.builder("director", "-c", file(SERVICE).toString()).redirectErrorStream(true);
+        program.command().addAll(0, List.of("env", "--default-signal=HUP")); // nohup(1) has it ignored.
+        program.environment().put("JAVA_TOOL_OPTIONS", "-Dtamanoir.ipvsadm=" + ipvsadm);
+        Process director = program.start();
+        assertThat(new String(director.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .contains("tamanoir director: ipvsadm");
+        assertThat(director.waitFor()).isEqualTo(2);
     }
 
     @Test

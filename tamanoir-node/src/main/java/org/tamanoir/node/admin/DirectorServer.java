@@ -90,7 +90,7 @@ public final class DirectorServer implements AutoCloseable {
         }
     }
 
-    /** Answers questions about the director, which has started; before, it says that it starts. */
+    /** Answers questions about the director, which has started; before, all but {@code /health} says that it starts. */
     public void open() {
         isOpen = true;
     }
@@ -129,13 +129,14 @@ public final class DirectorServer implements AutoCloseable {
     }
 
     private Router readyRouter(Vertx vertx) {
-        Router router = opening(vertx);
+        Router router = api.router(vertx);
+        addGate(router);
         api.question(router, "/ready").handler(context -> Api.read(context, call -> ready()));
         return router;
     }
 
-    private Router opening(Vertx vertx) {
-        Router router = api.router(vertx);
+    /** Has what is added behind it answered when the director has started. */
+    private void addGate(Router router) {
         router.route("/*").handler(context -> {
             if (isOpen) {
                 context.next();
@@ -144,12 +145,12 @@ public final class DirectorServer implements AutoCloseable {
                         context, new ApiException(ApiException.BUSY, "the director starts: ask again in a moment"));
             }
         });
-        return router;
     }
 
     private Router router(Vertx vertx) {
-        Router router = opening(vertx);
+        Router router = api.router(vertx);
         api.text(router, "/health", Replies.JSON, call -> Replies.json(new Views.Health("up")));
+        addGate(router);
         api.question(router, "/ready").handler(context -> Api.read(context, call -> ready()));
         api.text(router, "/metrics", MetricsText.CONTENT_TYPE, call -> metrics.scrape());
         api.text(

@@ -16,6 +16,11 @@ public final class HangUp {
 
     private HangUp() {}
 
+    /** Has signals passed over, with a line in the log, while a server starts: by default one would end the process. */
+    public static void passOver(String server) {
+        onHangUp(() -> LOG.warn("SIGHUP: not reloaded, the {} starts: reload it when it is ready", server));
+    }
+
     /** Runs the task at each signal from now on; where none can be had there is a line in the log. */
     public static void onHangUp(Runnable task) {
         try {

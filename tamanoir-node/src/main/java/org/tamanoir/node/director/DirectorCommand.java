@@ -16,6 +16,7 @@ import org.tamanoir.cluster.lvs.Ipvs;
 import org.tamanoir.cluster.lvs.Plan;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
+import org.tamanoir.node.cli.HangUp;
 import org.tamanoir.node.cli.Output;
 import org.tamanoir.node.cli.OutputFile;
 import org.tamanoir.node.cli.StopSignal;
@@ -56,6 +57,9 @@ public final class DirectorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (!validate) {
+            HangUp.passOver("director");
+        }
         DirectorSettings settings = config.read(spec);
         if (settings == null) {
             return ExitCode.USAGE;
@@ -117,7 +121,7 @@ public final class DirectorCommand implements Callable<Integer> {
         print(client, client.text("/v1/status"), DirectorTables::status);
         if (watch) {
             try (StopSignal stop = new StopSignal(Duration.ZERO)) {
-                while (!stop.await(WATCH_NS)) {
+                while (!out().checkError() && !stop.await(WATCH_NS)) {
                     String answer = client.text("/v1/status");
                     if (!json) {
                         out().println();

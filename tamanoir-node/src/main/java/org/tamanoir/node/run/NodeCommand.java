@@ -91,7 +91,7 @@ public final class NodeCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         if (!validate) {
-            HangUp.onHangUp(NodeProcess::refuseReload); // By default it would end the process.
+            HangUp.passOver("node");
         }
         Problems problems = new Problems();
         NodeConfigBuilder settings = new NodeConfigBuilder(problems);

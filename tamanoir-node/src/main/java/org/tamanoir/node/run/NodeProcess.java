@@ -74,11 +74,6 @@ final class NodeProcess {
         }
     }
 
-    /** What a SIGHUP does while there is no node yet. */
-    static void refuseReload() {
-        LOG.warn("SIGHUP: not reloaded, the node starts: reload it when it is ready");
-    }
-
     private static CommandException cannotStart(Exception e) {
         return new CommandException(ExitCode.USAGE, "the node cannot start: " + CommandException.line(e), e);
     }

@@ -155,14 +155,17 @@ class DirectorServerTest {
     }
 
     @Test
-    void beforeTheDirectorHasStartedEveryAnswerIsThatItStarts() throws Exception {
+    void beforeTheDirectorHasStartedItIsAliveAndEveryOtherAnswerIsThatItStarts() throws Exception {
         try (DirectorServer early = server(new AdminSettings(TestAdmin.ANY, null, false, null), null)) {
-            HttpRequest request = HttpRequest.newBuilder(
-                            URI.create("http://" + Endpoint.toString(early.address()) + "/v1/status"))
-                    .build();
-            HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
-            assertThat(response.statusCode()).isEqualTo(503);
-            assertThat(response.body()).contains("the director starts: ask again in a moment");
+            String at = "http://" + Endpoint.toString(early.address());
+            for (String path : List.of("/v1/status", "/ready", "/metrics")) {
+                Reply reply = send(HttpRequest.newBuilder(URI.create(at + path)));
+                assertThat(reply.status()).as(path).isEqualTo(503);
+                assertThat(reply.body()).contains("the director starts: ask again in a moment");
+            }
+            Reply health = send(HttpRequest.newBuilder(URI.create(at + "/health")));
+            assertThat(health.status()).isEqualTo(200);
+            assertThat(health.body()).isEqualTo("{\"status\":\"up\"}");
         }
     }
 
