@@ -204,7 +204,7 @@ public final class ActiveNodeManager implements AutoCloseable {
         key(service);
         List<ServiceStatus> held = statuses.named(service);
         if (held.isEmpty()) {
-            throw new ManagerException(Kind.NOT_FOUND, service + " is not on this node; 'services' lists what is");
+            throw statuses.absent(service);
         }
         List<ServiceHealth> released = held.stream()
                 .filter(status -> status.state() == ServiceStatus.State.QUARANTINED
@@ -237,7 +237,9 @@ public final class ActiveNodeManager implements AutoCloseable {
      */
     public List<ServiceStatus> place(String service, Placement.Wanted wanted) throws ManagerException {
         key(service);
-        placements.change(service, wanted);
+        if (!placements.change(service, wanted)) {
+            throw statuses.absent(service);
+        }
         return statuses.named(service);
     }
 
@@ -273,7 +275,7 @@ public final class ActiveNodeManager implements AutoCloseable {
     public ServiceDefinition definition(String service) throws ManagerException {
         ServiceDefinition definition = catalog.find(key(service));
         if (definition == null) {
-            throw new ManagerException(Kind.NOT_FOUND, service + " is not on this node; 'services' lists what is");
+            throw statuses.absent(service);
         }
         return definition;
     }

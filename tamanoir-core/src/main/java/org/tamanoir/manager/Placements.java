@@ -39,16 +39,18 @@ final class Placements {
         }
     }
 
-    /** Places a service, of a bare name all versions; waits, bounded, until that was tried. */
-    void change(String service, Placement.Wanted wanted) throws ManagerException {
+    /**
+     * Places a service, of a bare name all versions; waits, bounded, until that was tried.
+     *
+     * @return whether the node has it
+     */
+    boolean change(String service, Placement.Wanted wanted) throws ManagerException {
         List<ServiceDefinition> versions = place(service, wanted);
-        if (versions.isEmpty()) {
-            throw new ManagerException(Kind.NOT_FOUND, service + " is not on this node; 'services' lists what is");
-        }
         awaitTried(versions);
         if (Thread.currentThread().isInterrupted()) {
             throw new ManagerException(Kind.UNAVAILABLE, "the node stops");
         }
+        return !versions.isEmpty();
     }
 
     /**

@@ -57,6 +57,18 @@ final class ServiceStatuses {
         return missing;
     }
 
+    /** Returns the refusal of what is asked of a service that the node does not have, though it may list it. */
+    ManagerException absent(String service) {
+        String who = missing().get(service);
+        return new ManagerException(
+                ManagerException.Kind.NOT_FOUND,
+                service
+                        + (who == null
+                                ? " is not on this node; 'services' lists what is"
+                                : " is missing: " + who + " names it, and the node does not have it; deploy it, or "
+                                        + "correct the name"));
+    }
+
     /** Returns the names of all services in {@link #all}. */
     Set<String> names() {
         Set<String> names = new HashSet<>(missing().keySet());

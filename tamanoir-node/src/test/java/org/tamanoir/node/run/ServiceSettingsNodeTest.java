@@ -89,6 +89,12 @@ class ServiceSettingsNodeTest {
                     .asString()
                     .startsWith("the node does not have service org.example.Gone, which gateway 127.0.0.1:0=");
             assertThat(node.ctl(0, "services", "org.example.Gone")).contains("deploy it, or correct the name");
+            for (String[] asked : new String[][] {{"services", "Gone", "--settings"}, {"place", "Gone", "jvm"}}) {
+                assertThat(node.ctl(1, asked))
+                        .contains(
+                                "org.example.Gone is missing: gateway 127.0.0.1:0=", "deploy it, or correct the name");
+            }
+            assertThat(node.ctl(1, "release", "Gone")).contains("org.example.Gone is not in quarantine");
             assertThat(node.text("/ready")).contains("true");
             assertThat(node.text("/metrics"))
                     .contains(
