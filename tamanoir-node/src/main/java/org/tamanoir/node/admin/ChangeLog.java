@@ -6,6 +6,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.manager.ActiveNodeManager;
 import org.tamanoir.node.cli.LogMarkers;
+import org.tamanoir.node.config.AdminConfig;
 
 /**
  * Records who changed what: a line in the log for each change, and with a node's manager an event. Events and lines are
@@ -21,7 +22,7 @@ public final class ChangeLog {
     private static final String REFUSED = "change-refused";
 
     /** Stands for the name of a token where none was shown, or none that is known. */
-    public static final String NO_TOKEN = "none";
+    public static final String NO_TOKEN = AdminConfig.Tokens.NOBODY;
 
     private final Events events;
 

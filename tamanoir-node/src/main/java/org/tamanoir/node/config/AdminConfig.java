@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.repository.Token;
 
@@ -60,6 +61,9 @@ public record AdminConfig(
         /** The name of the token that {@code admin.read-token-file} holds. */
         public static final String READ = "read";
 
+        /** Stands for the name of a token where none was shown, or none that is known. */
+        public static final String NOBODY = "none";
+
         /** No token. */
         public static final Tokens NONE = new Tokens(null, null, List.of(), List.of());
 
@@ -85,13 +89,14 @@ public record AdminConfig(
 
         /** Adds problems where a name or a token stands twice: nobody could say then who changed what. */
         void check(Values values, Problems problems) {
-            Set<String> names = new HashSet<>(Set.of(ADMIN, READ));
+            Set<String> names = new HashSet<>(Set.of(ADMIN, READ, NOBODY));
             for (NamedToken token : named) {
                 if (!names.add(token.name)) {
                     problems.add(
                             values.where(NodeSettings.TOKENS),
-                            "the name " + token.name + " is in use already: give each token one of its own, and none '"
-                                    + ADMIN + "' or '" + READ + "'");
+                            "the name " + token.name
+                                    + " is in use already: give each token one of its own, other than '" + ADMIN
+                                    + "', '" + READ + "' and '" + NOBODY + "'");
                 }
             }
             for (ControlRight right : control) {
@@ -102,7 +107,15 @@ public record AdminConfig(
                                     + "one entry, and give files in other folders other names");
                 }
             }
-            requireDifferent(files(), same -> problems.add(values.where(NodeSettings.ADMIN), same));
+            requireDifferent(files(), same -> problems.add(values.where(setting(same)), same));
+        }
+
+        /** Returns the setting that a line about one of {@link #files} begins with. */
+        private static Setting<?> setting(String line) {
+            return Stream.<Setting<?>>of(NodeSettings.READ_TOKEN, NodeSettings.TOKENS, NodeSettings.CONTROL)
+                    .filter(setting -> line.startsWith(setting.path() + " "))
+                    .findFirst()
+                    .orElse(NodeSettings.ADMIN_TOKEN);
         }
 
         /**

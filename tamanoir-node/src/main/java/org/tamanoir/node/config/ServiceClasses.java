@@ -2,6 +2,7 @@ package org.tamanoir.node.config;
 
 import java.util.Collection;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
@@ -61,7 +62,16 @@ final class ServiceClasses {
 
     /** Returns {@code " to NAME"}, the service that may be meant; empty if none is near. */
     static String suggestion(String name, Collection<String> known) {
-        return Suggestion.nearest(name, known).map(near -> " to " + near).orElse("");
+        // Else the package, which most of them share, would count for most of the letters.
+        List<String> alike = known.stream()
+                .filter(each ->
+                        Suggestion.nearest(simple(name), List.of(simple(each))).isPresent())
+                .toList();
+        return Suggestion.nearest(name, alike).map(near -> " to " + near).orElse("");
+    }
+
+    private static String simple(String className) {
+        return className.substring(className.lastIndexOf('.') + 1);
     }
 
     /** The class path's; threads that the JVM makes, as for a signal, have none of their own. */

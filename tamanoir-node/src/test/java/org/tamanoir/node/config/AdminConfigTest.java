@@ -58,8 +58,20 @@ class AdminConfigTest {
         assertThat(problems(control(same + "=Monitor")))
                 .singleElement()
                 .asString()
+                .startsWith("f:1: admin.control: ")
                 .contains(
                         "admin.control " + same + " holds the same token as admin.token-file", "openssl rand -hex 32");
+    }
+
+    @Test
+    void noTokenHasTheNameThatEventsHaveForNone() {
+        for (String name : List.of("admin", "read", "none")) {
+            assertThat(problems("tokens: ['" + name + "=" + application + "']"))
+                    .singleElement()
+                    .asString()
+                    .startsWith("f:1: admin.tokens: the name " + name + " is in use already")
+                    .contains("other than 'admin', 'read' and 'none'");
+        }
     }
 
     @Test

@@ -169,6 +169,20 @@ class PlainTableTest {
                 .isEmpty();
     }
 
+    @Test
+    void theCommonPackageMakesNoServiceAlike() {
+        String wrong =
+                "listen: {gateways: ['127.0.0.1:0=127.0.0.1:9,octets,Monitor', '127.0.0.1:0=127.0.0.1:9,octets,%s']}\n";
+        assertThat(problems(wrong.formatted("Nope"), new NodeConfigBuilder[1]))
+                .singleElement()
+                .asString()
+                .contains("org.tamanoir.services.Nope, which nobody has: ", "correct the name, or");
+        assertThat(problems(wrong.formatted("org.tamanoir.service.Ecko"), new NodeConfigBuilder[1]))
+                .singleElement()
+                .asString()
+                .contains("correct the name to org.tamanoir.services.Echo, or");
+    }
+
     /** A node may order by services that others have. */
     @Test
     void aRuleOfQualityOfServiceMayNameAServiceThatPacketsAreForwardedFor() {
