@@ -5,10 +5,11 @@ import java.io.PrintWriter;
 import java.io.Writer;
 
 /** Standard output on a device that is full, or that nobody reads any more. */
-final class LostOutput {
+public final class LostOutput {
     private LostOutput() {}
 
-    static PrintWriter writer() {
+    /** Returns one that loses all that is written. */
+    public static PrintWriter writer() {
         return new PrintWriter(
                 new Writer() {
                     @Override

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.lang.reflect.RecordComponent;
 import java.net.InetAddress;
 import java.net.URI;
@@ -48,6 +50,9 @@ import org.tamanoir.cluster.lvs.Forwarding;
 import org.tamanoir.cluster.lvs.Protocol;
 import org.tamanoir.cluster.lvs.Scheduler;
 import org.tamanoir.node.EmptyTable;
+import org.tamanoir.node.LostOutput;
+import org.tamanoir.node.Main;
+import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.config.Endpoint;
 import org.tamanoir.repository.Token;
 import org.tamanoir.support.Waiting;
@@ -167,6 +172,15 @@ class DirectorServerTest {
             assertThat(health.status()).isEqualTo(200);
             assertThat(health.body()).isEqualTo("{\"status\":\"up\"}");
         }
+    }
+
+    @Test
+    void watchingADirectorEndsWhereNobodyReads() {
+        String[] watching = {"director", "status", "--watch", "--director", Endpoint.toString(server.address())};
+        StringWriter err = new StringWriter();
+        assertThat(Main.run(LostOutput.writer(), new PrintWriter(err, true), watching))
+                .isEqualTo(ExitCode.FAILED);
+        assertThat(err.toString()).startsWith("tamanoir: standard output cannot be written");
     }
 
     @Test

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.arena.Fields;
 import org.tamanoir.arena.SlotKind;
+import org.tamanoir.node.LostOutput;
 import org.tamanoir.node.Main;
 import org.tamanoir.node.cli.ExitCode;
 
@@ -97,6 +98,16 @@ class ArenaNodeTest {
         assertThat(file()).doesNotExist();
         assertThat(run()).isEqualTo(ExitCode.FAILED);
         assertThat(err.toString().strip()).isEqualTo("tamanoir arena: arena " + file() + ": is not there");
+    }
+
+    @Test
+    void watchingEndsWhereNobodyReads() throws Exception {
+        try (LiveNode node = node("node")) {
+            String[] watching = {"arena", file().toString(), "--watch", "1"};
+            assertThat(Main.run(LostOutput.writer(), new PrintWriter(err, true), watching))
+                    .isEqualTo(ExitCode.FAILED);
+            assertThat(err.toString()).startsWith("tamanoir: standard output cannot be written");
+        }
     }
 
     @Test
