@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes records from objects as {@link RecordTree} gives them, in the C library's order: byte for byte what it writes.
- * Besides, a {@link String} stands for its UTF-8 bytes, a {@link Boolean} for the whole number 0 or 1. A field without a value is 0 or
- * null; one that counts an array and has no value gets the array's length. Where a structure leads to itself, a map
- * that pointers lead to twice is written once.
+ * Besides, a {@link String} stands for its UTF-8 bytes, a {@link Boolean} for a boolean's 0 or 1. A field that the map
+ * lacks is 0 or null; null itself is refused where the record has no room for it. A field that counts an array and is
+ * not there gets the array's length. Where a structure leads to itself, a map that pointers lead to twice is written
+ * once.
  *
  * <p>Thread contract: one thread.
  */
@@ -137,7 +138,9 @@ public final class RecordEncoder {
             frame.index++;
             Type type = field.type();
             Object own = values.get(field.name());
-            if (type.isLeaf() && type.scalar() != null && own != null) {
+            if (own == null && values.containsKey(field.name())) {
+                requireNullable(type);
+            } else if (type.isLeaf() && type.scalar() != null && own != null) {
                 scalar(type, own, at + field.offset());
             }
         }
@@ -197,6 +200,17 @@ public final class RecordEncoder {
         Object value = elements.values[frame.index++];
         if (value != null) {
             value(frame, frame.type, at, value);
+        } else {
+            requireNullable(frame.type);
+        }
+    }
+
+    /** Refuses null for what is no pointer in the record: it would come back as 0. */
+    private static void requireNullable(Type type) {
+        if (!type.isPointer() && (type.isArray() || type.kind() != Kind.STRING)) {
+            throw fault("needs "
+                    + (type.isArray() ? "a list" : type.structure() != null ? "its fields" : "a number")
+                    + ", not null");
         }
     }
 
@@ -346,7 +360,7 @@ public final class RecordEncoder {
                 && !isNumber
                 && opaque.bytes().length == type.bytes()) {
             writer.putBytes(at, opaque.bytes());
-        } else if (value instanceof Boolean bit && type.kind() != Kind.FLOAT) {
+        } else if (value instanceof Boolean bit && type.kind() == Kind.BOOLEAN) {
             writer.putLong(type, at, bit ? 1 : 0);
         } else if (!(value instanceof Number number)) {
             throw fault("needs a number, not " + shown(value));

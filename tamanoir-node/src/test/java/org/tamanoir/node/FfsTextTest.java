@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -113,7 +114,7 @@ class FfsTextTest {
                 "\"name\":\"\ud83d\",\"value\":{} | VALUE: line 1: \"name\" is '?', but the format's is 'flight'",
                 "\"name\":\"leg\",\"value\":{} | VALUE: line 1: \"name\" is 'leg', but the format's is 'flight'",
                 "\"value\":{},\"name\":\"leg\" | VALUE: line 1: \"name\" is 'leg', but the format's is 'flight'",
-                "\"name\":5,\"value\":{} | VALUE: line 1: \"name\" is no text but VALUE_NUMBER_INT",
+                "\"name\":5,\"value\":{} | VALUE: line 1: \"name\" is no text but a number",
                 "\"value\":{},\"x\\n\":1 | VALUE: line 1: \"x?\" beside \"format\", \"name\" and \"value\""
             })
     void whatStandsBesideTheValueIsExact(String members, String refusal) throws IOException {
@@ -127,10 +128,10 @@ class FfsTextTest {
         assertThat(refusal("in.json", utf8(named + "\"name\":\"flight\",\"value\":{}}")))
                 .startsWith("VALUE: line 1: \"name\" a second time");
         assertThat(refusal("in.json", utf8("{\"format\":null,\"value\":{}}")))
-                .isEqualTo("VALUE: line 1: \"format\" is no text but VALUE_NULL");
+                .isEqualTo("VALUE: line 1: \"format\" is no text but null");
         byte[] octets = HexFormat.of().parseHex("a166666f726d61744161");
         assertThat(refusal("in.cbor", octets))
-                .isEqualTo("VALUE: record 0: \"format\" is no text but VALUE_EMBEDDED_OBJECT");
+                .isEqualTo("VALUE: record 0: \"format\" is no text but bytes");
         byte[] undefined = HexFormat.of().parseHex("a166666f726d6174f7");
         assertThat(refusal("in.cbor", undefined)).contains("undefined or another simple value");
     }
@@ -152,7 +153,7 @@ class FfsTextTest {
         byte[] text = utf8(json("{}") + json("{\"hub\":\"?\"}"));
         text[text.length - 5] = (byte) 0xC1;
         assertThat(refusal("in.json", text))
-                .isEqualTo("VALUE: line 2: not UTF-8 at byte offset " + (text.length - 5) + ": convert it to UTF-8");
+                .isEqualTo("VALUE: line 2: field 'hub': not UTF-8 at byte offset " + (text.length - 5) + ": convert it to UTF-8");
     }
 
     @Test
@@ -175,7 +176,7 @@ class FfsTextTest {
             file.writeBytes(HexFormat.of().parseHex("6576616c7565a163687562" + item));
         }
         assertThat(refusal("in.cbor", file.toByteArray()))
-                .isEqualTo("VALUE: record 1: text that is not UTF-8 at byte offset " + (file.size() - 2));
+                .isEqualTo("VALUE: record 1: field 'hub': text that is not UTF-8 at byte offset " + (file.size() - 2));
         byte[] number = file.toByteArray();
         byte[] cut = Arrays.copyOf(number, number.length - 2);
         cut[cut.length - 1] = 0x07; // A number in the place of the text.
@@ -215,9 +216,59 @@ class FfsTextTest {
         assertThat(refusal("in.xml", utf8("<records>\n" + xml("") + xml("<fuel>0x1p3</fuel>") + "</records>")))
                 .isEqualTo("VALUE: line 3: field 'fuel': needs a number in digits, NaN, INF or -INF, not '0x1p3'");
         assertThat(refusal("in.xml", utf8("<records>\n" + xml("") + xml("<fuel>\n1</hub>") + "</records>")))
-                .startsWith("VALUE: line 4: ");
-        assertThat(refusal("in.xml", utf8("<records>\n" + xml("") + xml("<hub>&#xD83D;</hub>") + "</records>")))
-                .startsWith("VALUE: line 3: ");
+                .startsWith("VALUE: line 4: field 'fuel': ");
+        for (String hub : List.of("&#xD83D;", "&nbsp;", "\0", "<")) {
+            assertThat(refusal("in.xml", utf8("<records>\n" + xml("") + xml("<hub>" + hub + "</hub>") + "</records>")))
+                    .startsWith("VALUE: line 3: field 'hub': ");
+        }
+    }
+
+    @Test
+    void bytesOfAnotherEncodingAreSaidInWords() throws IOException {
+        String document = " encoding='US-ASCII'?><records>" + xml("<hub>\u00e9</hub>") + "</records>";
+        assertThat(refusal("in.xml", ("<?xml version='1.0'" + document).getBytes(StandardCharsets.ISO_8859_1)))
+                .startsWith("VALUE: line 1: ")
+                .endsWith("bytes that are no text in the document's encoding: convert it to UTF-8");
+        byte[] wide = ("\uFEFF<records>" + xml("<hub>x</hub>") + "</records>").getBytes(StandardCharsets.UTF_16LE);
+        assertThat(refusal("in.xml", Arrays.copyOf(wide, wide.length - 1)))
+                .endsWith("bytes that are no text in the document's encoding: convert it to UTF-8");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "{\"delay\":NaN} | field 'delay': 'NaN' is no number of JSON",
+                "{\"delay\":+1} | field 'delay': a number is not written as in JSON",
+                "{\"delay\":01} | field 'delay': a number is not written as in JSON",
+                "{\"delay\":1.} | field 'delay': a number is not written as in JSON",
+                "{\"delay\":0x1} | field 'delay': ",
+                "{\"delay\":1e} | field 'delay': a number is not written as in JSON",
+                "{\"delay\":tru} | field 'delay': 'tru' is no value: texts stand in double quotes",
+                "{\"delay\":'1'} | field 'delay': ''' stands where it cannot",
+                "{\"delay\":/**/1} | field 'delay': '/' stands where it cannot",
+                "{\"delay\":1] | field 'delay': ']' closes what it did not open",
+                "{\"delay\":1,} | field 'delay': '}' stands where it cannot",
+                "{\"hub\":\"\\x\"} | field 'hub': '\\' begins no escape of JSON",
+                "{\"hub\":\"\\u00x0\"} | field 'hub': '\\' begins no escape of JSON",
+                "{\"hub\":\"\u0001\"} | field 'hub': a control character stands in a text: write \\n, \\t or \\u00XX",
+                "{\"hub\":\u0001} | field 'hub': a control character stands between values",
+                "{\"delay\":[1]} | field 'delay': integer is a list",
+                "{\"hub\" | "
+            })
+    void whatIsNoJsonIsSaidInWords(String value, String refusal) throws IOException {
+        String line = refusal("in.json", utf8(json(value)));
+        assertThat(line).startsWith("VALUE: line 1: " + Objects.requireNonNullElse(refusal, ""));
+        assertThat(line).doesNotContain("Feature", "tools.jackson", "Source", "START_", "VALUE_", "(code");
+    }
+
+    @Test
+    void whatIsCutOffIsSaidInWords() throws IOException {
+        assertThat(refusal("in.json", utf8("{\"format\":\"" + FLIGHT.id() + "\",\"value\":{\"hub\":\"x")))
+                .isEqualTo("VALUE: line 1: field 'hub': it is cut off: its end lacks");
+        assertThat(refusal("in.cbor", HexFormat.of().parseHex("a266666f726d617478")))
+                .isEqualTo("VALUE: record 0: it is cut off: its end lacks");
     }
 
     @Test

@@ -77,11 +77,16 @@ public final class JsonRecords {
         try {
             return in.nextToken() == null ? null : encode(in);
         } catch (JacksonException e) {
-            throw fault(e.getOriginalMessage());
+            throw fault(JsonFaults.why(e));
         }
     }
 
-    /** Encodes the object that begins at the parser's current token. */
+    /**
+     * Encodes the object that begins at the parser's current token.
+     *
+     * @throws FormatException if it is no record of the format
+     * @throws JacksonException with the field as its path, if the parser refuses it
+     */
     public byte[] encode(JsonParser in) {
         byId.clear();
         open.clear();
@@ -90,8 +95,19 @@ public final class JsonRecords {
             fields = read(in);
         } catch (FormatException e) {
             throw e.inField(path());
+        } catch (JacksonException e) {
+            throw open.isEmpty() ? e : e.prependPath(this, brokenPath(in.currentName()));
         }
         return encoder.encode(fields);
+    }
+
+    /** Returns the place of what the parser refuses, which reads on to a value when the name before it is asked for. */
+    private String brokenPath(@Nullable String name) {
+        Frame frame = open.get(open.size() - 1);
+        if (name != null && frame.structure != null && frame.structure.field(name) != null) {
+            frame.name = name;
+        }
+        return path();
     }
 
     /** Returns the place of the value that is read. */
@@ -124,14 +140,14 @@ public final class JsonRecords {
 
     private Frame begin(JsonParser in, Structure structure) {
         if (in.currentToken() != JsonToken.START_OBJECT) {
-            throw fault("structure '" + structure.name() + "' is no object but " + in.currentToken());
+            throw fault("structure '" + structure.name() + "' is no object but " + JsonFaults.named(in.currentToken()));
         }
         return push(new Frame(structure, null, 0));
     }
 
     private void begin(JsonParser in, Type array, int dimensions) {
         if (in.currentToken() != JsonToken.START_ARRAY) {
-            throw fault("array of " + array.kind() + " is no list but " + in.currentToken());
+            throw fault("array of " + array.kind() + " is no list but " + JsonFaults.named(in.currentToken()));
         }
         push(new Frame(null, array, dimensions));
     }
@@ -154,14 +170,14 @@ public final class JsonRecords {
 
     private void property(JsonParser in, Frame frame, Structure structure) {
         String name = in.currentName();
-        JsonToken token = in.nextToken();
         Field field = structure.field(name);
         frame.name = "";
+        if (frame.fields.containsKey(name)) {
+            throw fault("structure '" + structure.name() + "' has '" + name + "' twice");
+        }
+        frame.name = field == null ? "" : name;
+        JsonToken token = in.nextToken();
         if (field != null) {
-            if (frame.fields.containsKey(name)) {
-                throw fault("structure '" + structure.name() + "' has '" + name + "' twice");
-            }
-            frame.name = name;
             value(in, frame, field.type());
         } else if (name.equals("@id") && token == JsonToken.VALUE_NUMBER_INT) {
             if (byId.put(in.getIntValue(), new Known(structure, frame.fields)) != null) {
@@ -206,7 +222,7 @@ public final class JsonRecords {
             case VALUE_FALSE -> false;
             case VALUE_STRING -> type.kind() == Kind.FLOAT ? number(in.getString()) : in.getString();
             case START_OBJECT -> hex(in);
-            default -> throw fault(type.kind() + " is " + in.currentToken());
+            default -> throw fault(type.kind() + " is " + JsonFaults.named(in.currentToken()));
         };
     }
 

@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PushbackInputStream;
 import java.io.Reader;
+import java.nio.charset.MalformedInputException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -52,11 +53,17 @@ public final class XmlRecords {
     /** A declaration that has no end yet. */
     private static final Pattern OPEN_DECLARATION = Pattern.compile("(\u00EF\u00BB\u00BF)?<\\?xml\\s[^>]*");
 
+    /** What the JDK's parser puts before what is wrong. */
+    private static final Pattern PARSER_PLACE =
+            Pattern.compile("^ParseError at \\[row,col\\]:\\[\\d+,\\d+\\]\\s*Message: ");
+
     private final Format format;
     private final RecordEncoder encoder;
     private final Map<String, Map<String, @Nullable Object>> byId = new HashMap<>();
     /** What the next element is in; a stack of its own, since that of the thread may be short. */
     private final Deque<Level> open = new ArrayDeque<>();
+    /** Place in the innermost level of the value that is read; empty between values. */
+    private String place = "";
     /** Elements and characters that the record may still have. */
     private int left;
 
@@ -126,22 +133,40 @@ public final class XmlRecords {
      * Encodes the record whose element begins at the parser's current event, and leaves the parser at its end.
      *
      * @throws FormatException if it is no record of the format
-     * @throws XMLStreamException if it is no XML
+     * @throws XMLStreamException with the field, if it is no XML
      */
     public byte[] encode(XMLStreamReader in) throws XMLStreamException {
         byId.clear();
         open.clear();
+        place = "";
         left = FormatLimits.ITEM_BYTES;
         requireRecord(in);
         Map<String, @Nullable Object> top = structure(in, "", format.top());
-        while (!open.isEmpty()) {
-            if (in.nextTag() == XMLStreamConstants.END_ELEMENT) {
-                open.pop();
-            } else {
-                element(in, open.element());
+        try {
+            while (!open.isEmpty()) {
+                if (in.nextTag() == XMLStreamConstants.END_ELEMENT) {
+                    open.pop();
+                } else {
+                    element(in, open.element());
+                }
             }
+        } catch (XMLStreamException e) {
+            String message = fault(why(e)).inField(path(place)).getMessage();
+            throw e.getLocation() == null
+                    ? new XMLStreamException(message, e)
+                    : new XMLStreamException(message, e.getLocation(), e);
         }
         return encoder.encode(top);
+    }
+
+    /** Returns in one line why a document is refused. */
+    public static String why(XMLStreamException e) {
+        return e.getNestedException() instanceof MalformedInputException
+                ? "bytes that are no text in the document's encoding: convert it to UTF-8"
+                : PARSER_PLACE
+                        .matcher(String.valueOf(e.getMessage()))
+                        .replaceFirst("")
+                        .replaceAll("\\s+", " ");
     }
 
     /** Returns the whole name of an attribute; the parser knows it by the part behind its prefix, too. */
@@ -164,10 +189,10 @@ public final class XmlRecords {
     }
 
     /** Returns the place of an element of the innermost level. */
-    private String path(String place) {
+    private String path(String at) {
         StringBuilder path = new StringBuilder();
         open.descendingIterator().forEachRemaining(level -> path.append(level.place));
-        String whole = path + place;
+        String whole = path + at;
         return whole.startsWith(".") ? whole.substring(1) : whole;
     }
 
@@ -193,26 +218,29 @@ public final class XmlRecords {
                                 + "'")
                         .inField(path(""));
             }
-            String place = "[" + level.elements.size() + "]";
+            String at = "[" + level.elements.size() + "]";
             if (level.dimensions > 1) {
                 requireAttributes(in, Set.of());
-                level.elements.add(list(place, level.array, level.dimensions - 1));
+                level.elements.add(list(at, level.array, level.dimensions - 1));
             } else {
-                level.elements.add(value(in, place, level.array.target()));
+                level.elements.add(value(in, at, level.array.target()));
             }
         }
     }
 
     /** Reads a value at a place of the innermost level. */
-    private @Nullable Object value(XMLStreamReader in, String place, Type of) throws XMLStreamException {
+    private @Nullable Object value(XMLStreamReader in, String at, Type of) throws XMLStreamException {
+        place = at;
         try {
-            return valueAt(in, place, of);
+            Object value = valueAt(in, at, of);
+            place = "";
+            return value;
         } catch (FormatException e) {
-            throw e.inField(path(place));
+            throw e.inField(path(at));
         }
     }
 
-    private @Nullable Object valueAt(XMLStreamReader in, String place, Type of) throws XMLStreamException {
+    private @Nullable Object valueAt(XMLStreamReader in, String at, Type of) throws XMLStreamException {
         Type type = of;
         while (type.isPointer()) {
             type = type.target();
@@ -224,10 +252,10 @@ public final class XmlRecords {
             return null;
         }
         if (type.isArray()) {
-            return list(place, type, type.dimensions().size());
+            return list(at, type, type.dimensions().size());
         }
         Structure structure = type.structure();
-        return structure != null ? structure(in, place, structure) : leaf(in, type);
+        return structure != null ? structure(in, at, structure) : leaf(in, type);
     }
 
     private static Set<String> attributes(Type type) {
@@ -282,7 +310,7 @@ public final class XmlRecords {
     }
 
     /** Returns the fields of a structure, which the elements that follow fill in. */
-    private Map<String, @Nullable Object> structure(XMLStreamReader in, String place, Structure structure)
+    private Map<String, @Nullable Object> structure(XMLStreamReader in, String at, Structure structure)
             throws XMLStreamException {
         String ref = in.getAttributeValue(null, "ref");
         if (ref != null) {
@@ -298,14 +326,14 @@ public final class XmlRecords {
         if (id != null && byId.put(id, fields) != null) {
             throw fault("id " + id + " is given twice");
         }
-        push(new Level(place, structure, fields, null, 0, List.of()));
+        push(new Level(at, structure, fields, null, 0, List.of()));
         return fields;
     }
 
     /** Returns the elements of an array, which those that follow fill in. */
-    private List<@Nullable Object> list(String place, Type array, int dimensions) {
+    private List<@Nullable Object> list(String at, Type array, int dimensions) {
         List<@Nullable Object> elements = new ArrayList<>();
-        push(new Level(place, null, Map.of(), array, dimensions, elements));
+        push(new Level(at, null, Map.of(), array, dimensions, elements));
         return elements;
     }
 

@@ -403,6 +403,36 @@ class ExactTextTest {
     }
 
     @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{\"i8\":null} | field 'i8': needs a number, not null",
+                "{\"f8\":null} | field 'f8': needs a number, not null",
+                "{\"b\":null} | field 'b': needs a number, not null",
+                "{\"grid\":null} | field 'grid': needs a list, not null",
+                "{\"grid\":[[1,2],[3,null]]} | field 'grid[1][1]': needs a number, not null",
+                "{\"grid\":[[1,2],null]} | field 'grid[1]': array of integer is no list but null",
+                "{\"legs\":[{},null]} | field 'legs[1]': needs its fields, not null",
+                "{\"legs\":[{},{\"gate\":null}]} | field 'legs[1].gate': needs a number, not null",
+                "{\"i1\":true} | field 'i1': needs a number, not true",
+                "{\"u8\":false} | field 'u8': needs a number, not false"
+            })
+    void nullAndTruthAreNoNumbers(String object, String why) {
+        assertThatThrownBy(() -> json(object))
+                .isInstanceOf(FormatException.class)
+                .hasMessage(why);
+        assertThat(value(json("{\"b\":true}"), "b")).isEqualTo(1L);
+        assertThat(value(json("{\"s\":null}"), "s")).isNull();
+    }
+
+    @Test
+    void nullOfXmlIsNoNumber() {
+        assertThatThrownBy(() -> xml("<i8 null='1'/>")).hasMessage("field 'i8': needs a number, not null");
+        assertThatThrownBy(() -> xml("<legs><item/><item null='true'/></legs>"))
+                .hasMessage("field 'legs[1]': needs its fields, not null");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"f4", "f8"})
     void aFloatIsNoTruthAndNoBytes(String field) {
         String octets = field.equals("f4") ? "00000000" : "0000000000000000";

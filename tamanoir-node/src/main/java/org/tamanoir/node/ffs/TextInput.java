@@ -9,8 +9,6 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import javax.xml.stream.XMLStreamConstants;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
@@ -22,6 +20,7 @@ import org.tamanoir.format.FormatId;
 import org.tamanoir.format.ItemKind;
 import org.tamanoir.format.RecordView;
 import org.tamanoir.format.text.CborInput;
+import org.tamanoir.format.text.JsonFaults;
 import org.tamanoir.format.text.JsonRecords;
 import org.tamanoir.format.text.RecordJson;
 import org.tamanoir.format.text.StrictUtf8;
@@ -38,10 +37,6 @@ final class TextInput {
     private static final String ROOT = "records";
     /** Characters of what is refused that a message has. */
     private static final int SHOWN = 60;
-
-    /** What the JDK's parser puts before what is wrong. */
-    private static final Pattern XML_MESSAGE =
-            Pattern.compile("^ParseError at \\[row,col\\]:\\[\\d+,\\d+\\]\\s*Message: ");
 
     private TextInput() {}
 
@@ -88,11 +83,9 @@ final class TextInput {
         try {
             long number = 0;
             for (JsonToken next = parser.nextToken(); next != null; next = parser.nextToken()) {
-                place = isCbor
-                        ? "record " + number
-                        : "line " + parser.currentTokenLocation().getLineNr();
+                place = isCbor ? "record " + number : line(parser);
                 if (next != JsonToken.START_OBJECT) {
-                    throw fault(next + " where an object for each record is due");
+                    throw fault(JsonFaults.named(next) + " where an object for each record is due");
                 }
                 Encoded record = object(parser, formats, encoders);
                 out.write(view.wrap(record.format, ByteBuffer.wrap(record.bytes), 0, record.bytes.length));
@@ -101,9 +94,12 @@ final class TextInput {
         } catch (FormatException e) {
             throw at(place, e);
         } catch (JacksonException e) {
-            String here = isCbor ? place : "line " + parser.currentLocation().getLineNr();
-            throw at(here, fault(e.getOriginalMessage()));
+            throw at(isCbor ? place : line(parser), fault(JsonFaults.why(e)));
         }
+    }
+
+    private static String line(JsonParser parser) {
+        return "line " + parser.currentLocation().getLineNr();
     }
 
     private record Encoded(Format format, byte[] bytes) {}
@@ -142,7 +138,7 @@ final class TextInput {
 
     private static String text(JsonParser parser, String name) {
         if (parser.currentToken() != JsonToken.VALUE_STRING) {
-            throw fault("\"" + name + "\" is no text but " + parser.currentToken());
+            throw fault("\"" + name + "\" is no text but " + JsonFaults.named(parser.currentToken()));
         }
         return parser.getString();
     }
@@ -186,11 +182,10 @@ final class TextInput {
         } catch (FormatException e) {
             throw at("line " + line, e);
         } catch (XMLStreamException e) {
-            Matcher message = XML_MESSAGE.matcher(String.valueOf(e.getMessage()));
             int at = e.getLocation() == null
                     ? line
                     : Math.max(line, e.getLocation().getLineNumber());
-            throw at("line " + at, fault(message.replaceFirst("").replaceAll("\\s+", " ")));
+            throw at("line " + at, fault(XmlRecords.why(e)));
         }
     }
 
