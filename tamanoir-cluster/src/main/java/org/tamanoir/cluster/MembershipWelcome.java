@@ -15,6 +15,7 @@ import org.tamanoir.cluster.lvs.Protocol;
 import org.tamanoir.deploy.PublisherKey;
 import org.tamanoir.deploy.ServiceId;
 import org.tamanoir.deploy.TrustPolicy;
+import org.tamanoir.format.text.JsonFaults;
 import org.tamanoir.routing.Addresses;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -51,7 +52,7 @@ final class MembershipWelcome {
             }
             return welcome(root);
         } catch (JacksonException e) {
-            throw new ClusterException("no JSON: " + Bounds.line(e.getOriginalMessage()), e);
+            throw new ClusterException("no JSON: " + JsonFaults.why(e), e);
         } catch (IllegalArgumentException e) {
             throw new ClusterException(Bounds.line(String.valueOf(e.getMessage())), e);
         }

@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.config.Bounds;
+import org.tamanoir.format.text.JsonFaults;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -53,7 +54,7 @@ final class NodeAnswers {
             }
             return load;
         } catch (JacksonException e) {
-            throw new IllegalArgumentException("answers no load: " + Bounds.line(e.getOriginalMessage()), e);
+            throw new IllegalArgumentException("answers no load: " + JsonFaults.why(e), e);
         }
     }
 
@@ -72,7 +73,7 @@ final class NodeAnswers {
             }
             return all;
         } catch (JacksonException e) {
-            throw new IllegalArgumentException("answers no services: " + Bounds.line(e.getOriginalMessage()), e);
+            throw new IllegalArgumentException("answers no services: " + JsonFaults.why(e), e);
         }
     }
 

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.config.Bounds;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.deploy.SmallFile;
+import org.tamanoir.format.text.JsonFaults;
 import org.tamanoir.platform.Causes;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.SerializationFeature;
@@ -52,7 +53,7 @@ final class StateFile {
         } catch (NoSuchFileException e) {
             return new StateFile(file, DirectorState.EMPTY);
         } catch (JacksonException | CharacterCodingException e) {
-            throw broken(file, Bounds.line(Causes.text(e)), e);
+            throw broken(file, e instanceof JacksonException json ? JsonFaults.why(json) : Causes.text(e), e);
         } catch (IOException e) {
             throw new ClusterException(
                     "state " + file + " cannot be read: " + Causes.text(e) + "; make it readable", e);

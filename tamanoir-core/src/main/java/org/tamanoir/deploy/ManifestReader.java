@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.format.text.JsonFaults;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -61,7 +62,7 @@ final class ManifestReader {
         try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), text(json))) {
             return new ManifestReader(parser).manifest();
         } catch (JacksonException e) {
-            throw malformed(line(e) + firstLine(e.getOriginalMessage()));
+            throw malformed(line(e) + JsonFaults.why(e));
         } catch (IllegalArgumentException e) {
             throw malformed(String.valueOf(e.getMessage()));
         }
@@ -76,11 +77,6 @@ final class ManifestReader {
     private static String line(JacksonException e) {
         TokenStreamLocation place = e.getLocation();
         return place == null ? "" : "line " + place.getLineNr() + ": ";
-    }
-
-    private static String firstLine(String message) {
-        int end = message.indexOf('\n');
-        return end < 0 ? message : message.substring(0, end);
     }
 
     /** Decodes JSON as UTF-8; a parser that guessed would let other encodings pass. */

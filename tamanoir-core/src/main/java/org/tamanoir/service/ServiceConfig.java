@@ -1,5 +1,6 @@
 package org.tamanoir.service;
 
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
@@ -58,9 +59,11 @@ public final class ServiceConfig {
         if (text == null) {
             return defaultValue;
         }
-        double number = DECIMAL.matcher(text).matches() ? Double.parseDouble(text) : Double.NaN;
-        if (number >= min && number <= max) {
-            return number;
+        if (DECIMAL.matcher(text).matches()) {
+            BigDecimal number = new BigDecimal(text); // A double would round what is just out of bounds to a bound.
+            if (number.compareTo(BigDecimal.valueOf(min)) >= 0 && number.compareTo(BigDecimal.valueOf(max)) <= 0) {
+                return number.doubleValue();
+            }
         }
         throw new IllegalArgumentException(
                 key + ": " + text + " must be a number from " + min + " to " + max + ", as in 0.5");

@@ -46,7 +46,7 @@ public @interface Setting {
     enum Kind {
         /** Any text. */
         TEXT,
-        /** {@link ServiceConfig#number}; {@link ServiceConfig#millis}, too. */
+        /** {@link ServiceConfig#number}, decimal or with 0x; {@link ServiceConfig#millis}, too. */
         NUMBER,
         /** {@link ServiceConfig#decimal}. */
         DECIMAL,

@@ -47,4 +47,23 @@ class ServiceConfigTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("mark: " + text + " must be a whole number from -300 to 300");
     }
+
+    private static double decimal(String text) {
+        return new ServiceConfig(Map.of("ratio", text)).decimal("ratio", 1, -10, 9_007_199_254_740_993L);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0", "0.5, 0.5", "-10.0, -10", "9.99999999999999999999, 10", "9007199254740993, 9007199254740992"})
+    void aDecimalIsTheNearest(String text, double number) {
+        assertThat(decimal(text)).isEqualTo(number);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"-10.0000000000000000001", "9007199254740993.0000000000000000001", "9007199254740994", "1e1", ".5"})
+    void aDecimalThatIsOutOfBoundsByAHairIsRefused(String text) {
+        assertThatThrownBy(() -> decimal(text))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("ratio: " + text + " must be a number from -10 to 9007199254740993, as in 0.5");
+    }
 }

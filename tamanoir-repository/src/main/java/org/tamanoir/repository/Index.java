@@ -2,6 +2,7 @@ package org.tamanoir.repository;
 
 import java.io.IOException;
 import java.util.List;
+import org.tamanoir.format.text.JsonFaults;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -45,12 +46,10 @@ record Index(int format, List<IndexEntry> services) {
                         + " versions: format " + FORMAT + " with at most " + MAX_VERSIONS + " is wanted");
             }
             return index;
-        } catch (JacksonException | NullPointerException e) {
-            Throwable cause = e.getCause() == null ? e : e.getCause();
-            String line = String.valueOf(
-                    cause instanceof JacksonException json ? json.getOriginalMessage() : cause.getMessage());
-            throw new IOException(
-                    "no index of a repository: " + line.lines().findFirst().orElse(""), e);
+        } catch (JacksonException e) {
+            throw new IOException("no index of a repository: " + JsonFaults.why(e), e);
+        } catch (NullPointerException e) {
+            throw new IOException("no index of a repository: a field lacks", e);
         }
     }
 }

@@ -10,6 +10,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.cluster.lvs.Program;
+import org.tamanoir.format.text.JsonFaults;
 import org.tamanoir.routing.Prefix;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -82,7 +83,7 @@ final class Host {
         } catch (JacksonException e) {
             throw new ClusterException(
                     String.join(" ", command) + ": no JSON, iproute2 4.12 or later is wanted: "
-                            + e.getOriginalMessage(),
+                            + JsonFaults.why(e),
                     e);
         }
     }

@@ -7,7 +7,6 @@ import org.tamanoir.platform.Causes;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.exc.JacksonIOException;
-import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.exc.UnexpectedEndOfInputException;
 
 /** Says what Jackson refuses in words for users: its own advise switches of a program. Stateless; any thread. */
@@ -22,6 +21,12 @@ public final class JsonFaults {
     }
 
     private static final Known[] KNOWN = {
+        new Known(
+                ".*nesting depth \\((\\d+)\\) exceeds the maximum allowed \\((\\d+).*",
+                "it nests to a depth of $1: at most $2 is read"),
+        new Known(
+                ".*\\((\\d+)\\) exceeds the maximum allowed \\((\\d+).*",
+                "a name, number or text has $1 characters: at most $2 are read"),
         new Known("Unrecognized token '(.*?)'.*", "'$1' is no value: texts stand in double quotes"),
         new Known("Non-standard token '(.*?)'.*", "'$1' is no number of JSON"),
         new Known("Unexpected close marker '(.)'.*", "'$1' closes what it did not open"),
@@ -45,14 +50,15 @@ public final class JsonFaults {
     }
 
     private static String words(JacksonException e) {
-        if (e instanceof JacksonIOException && e.getCause() != null) {
-            return Causes.text(e.getCause());
+        Throwable cause = e.getCause();
+        if (cause instanceof IllegalArgumentException || cause != null && e instanceof JacksonIOException) {
+            return Causes.text(cause); // Of a record's own check, or of a file.
+        }
+        if (cause instanceof NullPointerException) {
+            return "a field lacks";
         }
         if (e instanceof UnexpectedEndOfInputException) {
             return "it is cut off: its end lacks";
-        }
-        if (e instanceof StreamConstraintsException) {
-            return "it nests deeper, or has a longer name, number or text, than is read";
         }
         String message = String.valueOf(e.getOriginalMessage());
         for (Known known : KNOWN) {

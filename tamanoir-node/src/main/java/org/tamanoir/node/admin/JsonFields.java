@@ -8,6 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.text.ExactJson;
+import org.tamanoir.format.text.JsonFaults;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.DeserializationFeature;
@@ -63,7 +64,7 @@ final class JsonFields {
                             + e.getLocation().getColumnNr();
             throw new ApiException(
                     ApiException.BAD_REQUEST,
-                    "the body is no JSON" + at + ": " + e.getOriginalMessage().replaceAll("\\s+", " "));
+                    "the body is no JSON" + at + ": " + JsonFaults.why(e));
         }
         if (!object.isObject()) {
             throw new ApiException(ApiException.BAD_REQUEST, "the body is no JSON object: {...} is wanted");
