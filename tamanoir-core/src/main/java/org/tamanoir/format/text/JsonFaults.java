@@ -7,7 +7,6 @@ import org.tamanoir.platform.Causes;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.exc.JacksonIOException;
-import tools.jackson.core.exc.UnexpectedEndOfInputException;
 
 /** Says what Jackson refuses in words for users: its own advise switches of a program. Stateless; any thread. */
 public final class JsonFaults {
@@ -21,6 +20,7 @@ public final class JsonFaults {
     }
 
     private static final Known[] KNOWN = {
+        new Known("Unexpected end-of-input.*", "it is cut off: its end lacks"),
         new Known(
                 ".*nesting depth \\((\\d+)\\) exceeds the maximum allowed \\((\\d+).*",
                 "it nests to a depth of $1: at most $2 is read"),
@@ -56,9 +56,6 @@ public final class JsonFaults {
         }
         if (cause instanceof NullPointerException) {
             return "a field lacks";
-        }
-        if (e instanceof UnexpectedEndOfInputException) {
-            return "it is cut off: its end lacks";
         }
         String message = String.valueOf(e.getOriginalMessage());
         for (Known known : KNOWN) {

@@ -44,8 +44,8 @@ final class Enrich implements MessageHandler {
     static final String NO_ROW = "enrich: no row for its key";
 
     private static final int LONG_BITS = 64;
-    /** Zeros before a number are part of an identifier. */
-    private static final Pattern LEADING_ZERO = Pattern.compile("[+-]?0\\d.*");
+    /** Numbers that come back from a double as they were written, with ".0" or without: versions such as 1.10 do not. */
+    private static final Pattern PLAIN = Pattern.compile("-?(0|[1-9]\\d*)(\\.(0|\\d*[1-9]))?");
 
     private static final Pattern TYPE = Pattern.compile("(\\w+)(?:\\((\\d{1,2})\\))?");
 
@@ -55,6 +55,7 @@ final class Enrich implements MessageHandler {
     private final boolean drops;
     private final long stateBytes;
     private final HeldRecords rows;
+    private final boolean hasRows;
     private final Format format;
     private final Key keyOfRows;
     private final long seed = ThreadLocalRandom.current().nextLong();
@@ -88,6 +89,7 @@ final class Enrich implements MessageHandler {
         drops = settings.choice("missing", "empty", "drop").equals("drop");
         stateBytes = settings.bytes("state", "16MiB", 1 << 12, 1 << 30);
         rows = new HeldRecords(stateBytes, Integer.MAX_VALUE);
+        hasRows = !table.rows().isEmpty();
         fill(settings, table);
     }
 
@@ -109,14 +111,21 @@ final class Enrich implements MessageHandler {
     }
 
     /**
-     * Returns the narrowest of integer, double and string that holds all cells without a change. Whole numbers are
-     * integers or texts: a double would round identifiers.
+     * Returns the narrowest of integer, double and string that holds all cells without a change; string where no cell
+     * says more. Whole numbers are integers or texts: a double would round identifiers.
      */
     private static String inferred(TableFile table, String column) {
+        boolean isEmpty =
+                table.rows().stream().noneMatch(line -> line.cells().containsKey(column));
+        if (isEmpty || table.isText(column)) {
+            return "string";
+        }
         if (holds(table, column, Decimals::isWhole)) {
             return holds(table, column, Enrich::isInteger) ? "integer(8)" : "string";
         }
-        return holds(table, column, Enrich::isDouble) ? "double" : "string";
+        boolean isPlain = table.isJson()
+                || holds(table, column, cell -> PLAIN.matcher(cell).matches());
+        return isPlain && holds(table, column, Enrich::isDouble) ? "double" : "string";
     }
 
     private static boolean isInteger(String whole) {
@@ -125,7 +134,7 @@ final class Enrich implements MessageHandler {
     }
 
     private static boolean isDouble(String cell) {
-        if (!Decimals.isNumber(cell) || LEADING_ZERO.matcher(cell).matches()) {
+        if (!Decimals.isNumber(cell)) {
             return false;
         }
         double nearest = Double.parseDouble(cell);
@@ -245,7 +254,9 @@ final class Enrich implements MessageHandler {
                 }
             }
             key = new Key(input, keys, seed);
-            key.requireComparable(keyOfRows);
+            if (hasRows) { // Without one a key is never compared.
+                key.requireComparable(keyOfRows);
+            }
             output = new DerivedFormat(name.isEmpty() ? input.name() : name)
                     .take(input, all)
                     .take(format, fields)

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -16,7 +17,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.tamanoir.format.Field;
 import org.tamanoir.format.Format;
 import org.tamanoir.format.Layout;
 import org.tamanoir.format.Target;
@@ -121,9 +121,9 @@ class EnrichTest {
     @Test
     void brokenTablesAreRefusedWithTheRow() {
         assertThatThrownBy(() -> enrich("hubs.csv", "hub,n\nATL\n"))
-                .hasMessage("handlers.it.enrich.table: hubs.csv cannot be read: line 2 has 1 cells, the first has 2");
+                .hasMessage("handlers.it.enrich.table: hubs.csv cannot be read: line 2: field 'n': its cell lacks: the row has 1, the first line 2");
         assertThatThrownBy(() -> enrich("hubs.csv", "hub,n\n\"ATL,5\n"))
-                .hasMessage("handlers.it.enrich.table: hubs.csv cannot be read: line 2: a quote is not closed");
+                .hasMessage("handlers.it.enrich.table: hubs.csv cannot be read: line 2: field 'hub': a quote is not closed");
         assertThatThrownBy(() -> enrich("hubs.json", "{\"a\": [1]}"))
                 .hasMessageContaining("a list of objects is wanted");
         assertThatThrownBy(() -> enrich("hubs.json", "[{")).hasMessageContaining("it is no JSON");
@@ -167,8 +167,14 @@ class EnrichTest {
                 "007, 7 | string",
                 "+33123456789 | string",
                 "-0 | string",
-                "0.1, 5, -2.50 | double",
-                "1e3, .5, 5., +1.5 | double",
+                "0.1, 5, -2.5, 7.0, -0.0 | double",
+                "1.10, 1.9 | string",
+                "-2.50, 1 | string",
+                "1e3, 0.5 | string",
+                ".5 | string",
+                "5., 0.5 | string",
+                "+1.5 | string",
+                "-0.5, 00.5 | string",
                 "1234567890123456789, 0.5 | string",
                 "0.12345678901234567891 | string",
                 "1e400, 0.5 | string",
@@ -183,21 +189,111 @@ class EnrichTest {
             })
     void aColumnIsWhatHoldsItsCellsUnchanged(String cells, String type) throws IOException {
         StringBuilder csv = new StringBuilder("hub,n\n");
-        StringBuilder json = new StringBuilder("[");
         int row = 0;
         for (String cell : cells.split(", ")) {
-            csv.append('h').append(row).append(',').append(cell).append('\n');
-            json.append(row == 0 ? "" : ",").append("{\"hub\":\"h" + row++ + "\",\"n\":\"" + cell + "\"}");
+            csv.append('h').append(row++).append(',').append(cell).append('\n');
         }
-        for (Run run : List.of(enrich("t.csv", csv.toString()), enrich("t.json", json + "]"))) {
-            run.give(FLIGHT, 1, flight("h0"));
-            Field field = run.formats.get(0).top().field("n");
-            assertThat(field.type().kind().toString().toLowerCase(Locale.ROOT))
-                    .isEqualTo(type.startsWith("double") ? "float" : type.startsWith("string") ? "string" : type);
-            if (!type.startsWith("double")) {
-                assertThat(run.out).containsExactly("0: id=7 hub=h0 n=" + cells.split(", ")[0]);
+        Run run = enrich("t.csv", csv.toString());
+        run.give(FLIGHT, 1, flight("h0"));
+        assertThat(kind(run)).isEqualTo(type.startsWith("double") ? "float" : type);
+        assertThat(run.out).containsExactly("0: id=7 hub=h0 n=" + cells.split(", ")[0]);
+    }
+
+    private static String kind(Run run) {
+        return run.formats
+                .get(0)
+                .top()
+                .field("n")
+                .type()
+                .kind()
+                .toString()
+                .toLowerCase(Locale.ROOT);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "\"1.10\" | string | 1.10",
+                "\"1e3\" | string | 1e3",
+                "\"-0.0\" | string | -0.0",
+                "\"1\" | string | 1",
+                "1 | integer | 1",
+                "-0 | string | -0",
+                "1.10 | float | 1.1",
+                "1e3 | float | 1000.0",
+                "12345678901234567890 | string | 12345678901234567890",
+                "0.12345678901234567891 | string | 0.12345678901234567891",
+                "true | string | true"
+            })
+    void aTextOfJsonIsAText(String value, String kind, String shown) throws IOException {
+        for (String other : List.of("", ",\n{\"hub\":\"B\",\"n\":null}", ",{\"hub\":\"B\"}")) {
+            Run run = enrich("t.json", "[{\"hub\":\"A\",\"n\":" + value + "}" + other + "]");
+            run.give(FLIGHT, 1, flight("A"));
+            assertThat(kind(run)).isEqualTo(kind);
+            assertThat(run.out).containsExactly("0: id=7 hub=A n=" + shown);
+        }
+        Run mixed = enrich("t.json", "[{\"hub\":\"A\",\"n\":" + value + "},{\"hub\":\"B\",\"n\":\"1\"}]");
+        mixed.give(FLIGHT, 1, flight("A"));
+        assertThat(kind(mixed)).isEqualTo("string");
+    }
+
+    @Test
+    void aKeyInQuotationMarksIsAText() throws IOException {
+        Run run = enrich("t.json", "[{\"hub\":\"5\",\"x\":1}]");
+        run.give(FLIGHT, 1, flight("5"));
+        assertThat(run.out).containsExactly("0: id=7 hub=5 x=1");
+
+        Run types = enrich("t.json", "[{\"hub\":\"A\",\"n\":\"1.10\"}]", "types", Map.of("n", "double"));
+        types.give(FLIGHT, 1, flight("A"));
+        assertThat(types.out).containsExactly("0: id=7 hub=A n=1.1");
+    }
+
+    @Test
+    void aTableWithoutRowsFitsEveryKey() throws IOException {
+        for (Object key : List.of("hub", Map.of("id", "hub"))) {
+            Run run = enrich("t.csv", "hub,n\n", "key", key);
+            run.give(FLIGHT, 1, flight("A"));
+            assertThat(run.out).containsExactly("0: id=7 hub=A n=null");
+        }
+    }
+
+    @Test
+    void aColumnWithoutANameIsRefused() {
+        assertThatThrownBy(() -> enrich("t.csv", "hub,\nA,1\n"))
+                .hasMessageEndingWith("line 1: column 2 has no name: name it or remove it");
+        assertThatThrownBy(() -> enrich("t.csv", "\n\"\",hub\n1,A\n"))
+                .hasMessageEndingWith("line 2: column 1 has no name: name it or remove it");
+        assertThatThrownBy(() -> enrich("t.json", "[{\"hub\": \"A\"},\n{\"hub\": \"B\", \"\": 1}]"))
+                .hasMessageEndingWith("line 2: a field has no name: name it or remove it");
+    }
+
+    @Test
+    void whatIsNotUtf8HasItsLineAndField() throws IOException {
+        Map<String, String> refusals = Map.of(
+                "hub,n\nA,1\nB,x~", "line 3: field 'n': not UTF-8 at byte offset 13",
+                "hub,n\r\nA,\"1\r\n2\"\r\n~,x", "line 4: field 'hub': not UTF-8",
+                "hub,n\nA,\"1\n~\"", "line 2: field 'n': not UTF-8",
+                "hub,n\nA,\"1\"~\n", "line 2: field 'n': not UTF-8",
+                "hub,n\nA\nB,~\n", "line 2: field 'n': its cell lacks",
+                "hub,n~\nA\n", "line 1: not UTF-8",
+                "[{\"hub\": \"A\",\n\"n\": \"x~\"}]", "line 2: field 'n': it is no JSON: not UTF-8");
+        for (Map.Entry<String, String> refusal : refusals.entrySet()) {
+            byte[] bytes = refusal.getKey().getBytes(StandardCharsets.ISO_8859_1);
+            for (int i = 0; i < bytes.length; i++) {
+                bytes[i] = bytes[i] == '~' ? (byte) 0xE9 : bytes[i];
             }
+            boolean isJson = refusal.getKey().startsWith("[");
+            assertThatThrownBy(() -> TableFile.parse(bytes, isJson)).hasMessageStartingWith(refusal.getValue());
         }
+    }
+
+    @Test
+    void whatIsNoJsonIsSaidInWords() {
+        assertThatThrownBy(() -> enrich("t.json", "[{\"hub\": \"A\",\n\"n\": NaN}]"))
+                .hasMessageEndingWith("line 2: field 'n': it is no JSON: 'NaN' is no number of JSON");
+        assertThatThrownBy(() -> enrich("t.json", "[{\"hub\": \"A\","))
+                .hasMessageEndingWith("it is no JSON: it is cut off: its end lacks");
     }
 
     @Test
@@ -224,13 +320,13 @@ class EnrichTest {
     @Test
     void errorsNameTheLineOfTheFile() {
         assertThatThrownBy(() -> enrich("t.csv", "hub,n\r\n\"A\r\nB\",1\r\n\r\nC\r\n"))
-                .hasMessageEndingWith("line 5 has 1 cells, the first has 2");
+                .hasMessageEndingWith("line 5: field 'n': its cell lacks: the row has 1, the first line 2");
         assertThatThrownBy(() -> enrich("t.csv", "hub,n\n\"A\n\nB\",1\nC,2\nC,3\n"))
                 .hasMessageEndingWith("line 6 has the key of another: {hub=C, n=3}");
         assertThatThrownBy(() -> enrich("t.csv", "hub,n\rA,1\rB,\"2\"x\r"))
-                .hasMessageEndingWith("line 3: 'x' stands behind a closing quote");
+                .hasMessageEndingWith("line 3: field 'n': 'x' stands behind a closing quote");
         assertThatThrownBy(() -> enrich("t.csv", "hub,n\n\n\nA,\"2"))
-                .hasMessageEndingWith("line 4: a quote is not closed");
+                .hasMessageEndingWith("line 4: field 'n': a quote is not closed");
         assertThatThrownBy(() -> enrich("t.csv", "hub,n\nA,1\nB,1e400\n", "types", Map.of("n", "double")))
                 .hasMessageEndingWith("table: line 3: field 'n': '1e400' is too large for float of 8 bytes");
         assertThatThrownBy(() -> enrich("t.csv", "hub,n\nA,1\nB,128\n", "types", Map.of("n", "integer(1)")))

@@ -86,7 +86,7 @@ class TableFuzzTest {
             }
             if (names == null) {
                 names = cells;
-                if (new HashSet<>(names).size() < names.size()) {
+                if (new HashSet<>(names).size() < names.size() || names.contains("")) {
                     return null;
                 }
                 continue;
