@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
-import org.tamanoir.cluster.config.Bounds;
 import org.tamanoir.cluster.lvs.ClusterException;
 import org.tamanoir.deploy.SmallFile;
 import org.tamanoir.format.text.JsonFaults;

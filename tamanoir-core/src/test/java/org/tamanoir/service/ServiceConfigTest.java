@@ -60,7 +60,13 @@ class ServiceConfigTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"-10.0000000000000000001", "9007199254740993.0000000000000000001", "9007199254740994", "1e1", ".5"})
+            strings = {
+                "-10.0000000000000000001",
+                "9007199254740993.0000000000000000001",
+                "9007199254740994",
+                "1e1",
+                ".5"
+            })
     void aDecimalThatIsOutOfBoundsByAHairIsRefused(String text) {
         assertThatThrownBy(() -> decimal(text))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -130,8 +130,7 @@ class FfsTextTest {
         assertThat(refusal("in.json", utf8("{\"format\":null,\"value\":{}}")))
                 .isEqualTo("VALUE: line 1: \"format\" is no text but null");
         byte[] octets = HexFormat.of().parseHex("a166666f726d61744161");
-        assertThat(refusal("in.cbor", octets))
-                .isEqualTo("VALUE: record 0: \"format\" is no text but bytes");
+        assertThat(refusal("in.cbor", octets)).isEqualTo("VALUE: record 0: \"format\" is no text but bytes");
         byte[] undefined = HexFormat.of().parseHex("a166666f726d6174f7");
         assertThat(refusal("in.cbor", undefined)).contains("undefined or another simple value");
     }
@@ -153,7 +152,8 @@ class FfsTextTest {
         byte[] text = utf8(json("{}") + json("{\"hub\":\"?\"}"));
         text[text.length - 5] = (byte) 0xC1;
         assertThat(refusal("in.json", text))
-                .isEqualTo("VALUE: line 2: field 'hub': not UTF-8 at byte offset " + (text.length - 5) + ": convert it to UTF-8");
+                .isEqualTo("VALUE: line 2: field 'hub': not UTF-8 at byte offset " + (text.length - 5)
+                        + ": convert it to UTF-8");
     }
 
     @Test

@@ -82,9 +82,7 @@ final class Host {
             return MAPPER.readTree(said.isBlank() ? "[]" : said);
         } catch (JacksonException e) {
             throw new ClusterException(
-                    String.join(" ", command) + ": no JSON, iproute2 4.12 or later is wanted: "
-                            + JsonFaults.why(e),
-                    e);
+                    String.join(" ", command) + ": no JSON, iproute2 4.12 or later is wanted: " + JsonFaults.why(e), e);
         }
     }
 

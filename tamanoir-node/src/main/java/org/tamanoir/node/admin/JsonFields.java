@@ -62,9 +62,7 @@ final class JsonFields {
                     ? ""
                     : " at line " + e.getLocation().getLineNr() + ", column "
                             + e.getLocation().getColumnNr();
-            throw new ApiException(
-                    ApiException.BAD_REQUEST,
-                    "the body is no JSON" + at + ": " + JsonFaults.why(e));
+            throw new ApiException(ApiException.BAD_REQUEST, "the body is no JSON" + at + ": " + JsonFaults.why(e));
         }
         if (!object.isObject()) {
             throw new ApiException(ApiException.BAD_REQUEST, "the body is no JSON object: {...} is wanted");

@@ -18,6 +18,7 @@ import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.ItemKind;
+import org.tamanoir.format.text.JsonFaults;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.cli.ExitCode;
 import org.tamanoir.node.cli.Json;
@@ -227,7 +228,9 @@ public final class FfsCommand implements Callable<Integer> {
         if (cause instanceof FileSystemException) { // Names its file, perhaps that of the output.
             return new CommandException(ExitCode.FAILED, CommandException.line(cause), e);
         }
-        String line = cause instanceof FormatException refused ? line(refused) : CommandException.line(cause);
+        String line = cause instanceof FormatException refused
+                ? line(refused)
+                : cause instanceof JacksonException json ? JsonFaults.why(json) : CommandException.line(cause);
         return new CommandException(ExitCode.FAILED, file + ": " + line, e);
     }
 }

@@ -12,6 +12,8 @@ import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.ItemKind;
+import org.tamanoir.format.text.JsonFaults;
+import org.tamanoir.platform.Causes;
 import tools.jackson.core.JacksonException;
 
 /** Files of records, for commands that send and receive them. */
@@ -47,7 +49,8 @@ public final class RecordFiles {
         } catch (FormatException e) {
             throw new IOException(file + ": " + FfsCommand.line(e), e);
         } catch (UncheckedIOException | JacksonException e) {
-            throw new IOException(file + ": " + String.valueOf(e.getMessage()).replaceAll("\\p{Cntrl}", "?"), e);
+            String why = e instanceof JacksonException json ? JsonFaults.why(json) : Causes.text(e);
+            throw new IOException(file + ": " + why.replaceAll("\\p{Cntrl}", "?"), e);
         }
     }
 

@@ -13,8 +13,10 @@ import org.tamanoir.format.Format;
 import org.tamanoir.format.FormatException;
 import org.tamanoir.format.FormatId;
 import org.tamanoir.format.RecordView;
+import org.tamanoir.format.text.JsonFaults;
 import org.tamanoir.node.cli.CommandException;
 import org.tamanoir.node.ffs.RecordOutput;
+import org.tamanoir.platform.Causes;
 import tools.jackson.core.JacksonException;
 
 /**
@@ -99,7 +101,7 @@ final class ReceivedRecords implements PacketOutput.Factory, AutoCloseable {
         } catch (FormatException e) {
             // Counted below.
         } catch (CommandException | UncheckedIOException | JacksonException e) {
-            throw new IOException(e.getMessage(), e);
+            throw new IOException(e instanceof JacksonException json ? JsonFaults.why(json) : Causes.text(e), e);
         }
         broken.increment();
     }

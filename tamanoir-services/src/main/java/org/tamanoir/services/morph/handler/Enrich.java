@@ -115,8 +115,7 @@ final class Enrich implements MessageHandler {
      * says more. Whole numbers are integers or texts: a double would round identifiers.
      */
     private static String inferred(TableFile table, String column) {
-        boolean isEmpty =
-                table.rows().stream().noneMatch(line -> line.cells().containsKey(column));
+        boolean isEmpty = table.rows().stream().noneMatch(line -> line.cells().containsKey(column));
         if (isEmpty || table.isText(column)) {
             return "string";
         }

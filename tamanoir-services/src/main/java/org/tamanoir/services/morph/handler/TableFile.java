@@ -231,8 +231,8 @@ final class TableFile {
                         + MAX_COLUMNS + ", are wanted");
             }
             if (table.columns.contains("")) {
-                throw new IOException("line " + line + ": column " + (1 + names.indexOf(""))
-                        + " has no name: name it or remove it");
+                throw new IOException(
+                        "line " + line + ": column " + (1 + names.indexOf("")) + " has no name: name it or remove it");
             }
         }
 

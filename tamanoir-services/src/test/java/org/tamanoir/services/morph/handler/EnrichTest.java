@@ -121,9 +121,11 @@ class EnrichTest {
     @Test
     void brokenTablesAreRefusedWithTheRow() {
         assertThatThrownBy(() -> enrich("hubs.csv", "hub,n\nATL\n"))
-                .hasMessage("handlers.it.enrich.table: hubs.csv cannot be read: line 2: field 'n': its cell lacks: the row has 1, the first line 2");
+                .hasMessage(
+                        "handlers.it.enrich.table: hubs.csv cannot be read: line 2: field 'n': its cell lacks: the row has 1, the first line 2");
         assertThatThrownBy(() -> enrich("hubs.csv", "hub,n\n\"ATL,5\n"))
-                .hasMessage("handlers.it.enrich.table: hubs.csv cannot be read: line 2: field 'hub': a quote is not closed");
+                .hasMessage(
+                        "handlers.it.enrich.table: hubs.csv cannot be read: line 2: field 'hub': a quote is not closed");
         assertThatThrownBy(() -> enrich("hubs.json", "{\"a\": [1]}"))
                 .hasMessageContaining("a list of objects is wanted");
         assertThatThrownBy(() -> enrich("hubs.json", "[{")).hasMessageContaining("it is no JSON");
@@ -200,14 +202,7 @@ class EnrichTest {
     }
 
     private static String kind(Run run) {
-        return run.formats
-                .get(0)
-                .top()
-                .field("n")
-                .type()
-                .kind()
-                .toString()
-                .toLowerCase(Locale.ROOT);
+        return run.formats.get(0).top().field("n").type().kind().toString().toLowerCase(Locale.ROOT);
     }
 
     @ParameterizedTest
