@@ -8,9 +8,12 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.exc.JacksonIOException;
 
-/** Says what Jackson refuses in words for users: its own advise switches of a program. Stateless; any thread. */
+/** Says in words for users why Jackson refuses something; its own messages name switches of a program. Any thread may call. */
 public final class JsonFaults {
+    /** Characters of a name or a message that are shown. */
     private static final int SHOWN = 120;
+    /** Control characters, marks of direction, halves of characters: they could forge a log. */
+    private static final Pattern HIDDEN = Pattern.compile("\\p{C}");
 
     /** A message of Jackson, and the words for it, in which $1 is what the file says. */
     private record Known(Pattern message, String words) {
@@ -46,7 +49,7 @@ public final class JsonFaults {
 
     /** Returns in one line why a parser refuses its input, behind the field where that is known. */
     public static String why(JacksonException e) {
-        return field(e) + words(e);
+        return HIDDEN.matcher(field(e) + words(e)).replaceAll("?");
     }
 
     private static String words(JacksonException e) {
@@ -78,8 +81,7 @@ public final class JsonFaults {
     }
 
     private static String shown(String text) {
-        String line = text.replaceAll("[\\p{Cntrl}\\p{Cs}]", "?");
-        return line.length() > SHOWN ? line.substring(0, SHOWN) + "…" : line;
+        return text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text;
     }
 
     /** Returns what a token is called. */

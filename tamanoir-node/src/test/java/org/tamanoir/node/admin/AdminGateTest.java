@@ -277,7 +277,9 @@ class AdminGateTest {
         try (TestAdmin node = TestAdmin.start()) {
             TestAdmin.Reply reply = node.put("/v1/routes", body);
             assertThat(reply.status()).isEqualTo(400);
-            assertThat(reply.error()).startsWith("the body is no JSON").doesNotContain("\n", "Feature", "JsonToken", "(code");
+            assertThat(reply.error())
+                    .startsWith("the body is no JSON")
+                    .doesNotContain("\n", "Feature", "JsonToken", "(code");
         }
     }
 
