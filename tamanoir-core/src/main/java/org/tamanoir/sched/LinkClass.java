@@ -20,10 +20,16 @@ final class LinkClass {
 
     private final Set<LinkQueue<?>> awaitingRoom = new LinkedHashSet<>();
 
-    LinkClass(LinkContent content, int index, TrafficClass config, long[] turnWeights, ClassCounts counts) {
+    LinkClass(
+            LinkContent content,
+            int index,
+            TrafficClass config,
+            long[] turnWeights,
+            long streamBytes,
+            ClassCounts counts) {
         this.content = content;
         this.index = index;
-        this.room = new QueueRoom(config, index, turnWeights);
+        this.room = new QueueRoom(config, index, turnWeights, streamBytes);
         this.counts = counts;
     }
 

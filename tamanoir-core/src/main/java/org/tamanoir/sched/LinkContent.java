@@ -71,9 +71,10 @@ public final class LinkContent {
         counts.change(config);
         this.classes = new LinkClass[config.classes().size()];
         long[] turnWeights = config.turnWeights();
+        long streamBytes = link.streamBytes(settings);
         for (int i = 0; i < classes.length; i++) {
             String name = config.classes().get(i).name();
-            classes[i] = new LinkClass(this, i, config.classes().get(i), turnWeights, counts.of(name));
+            classes[i] = new LinkClass(this, i, config.classes().get(i), turnWeights, streamBytes, counts.of(name));
             byName.put(name, classes[i]);
         }
     }

@@ -133,13 +133,25 @@ public final class LinkScheduler implements GatedDiscipline.Gate {
             made = succession.change(this, config, link);
             burst = link.burst();
             maxChunks = config.maxChunks(chunkBytes);
-            long chunksAtRate = link.rate() / (1000 / STREAM_MILLIS) / chunkBytes;
-            streamChunks = (int) Math.max(MIN_STREAM_CHUNKS, Math.min(MAX_STREAM_CHUNKS, chunksAtRate));
+            streamChunks = streamChunks(link);
             slackNs = Math.min(MAX_SLACK_NS, (long) (link.burst() / 4 * 1e9 / link.rate()));
             grant(null);
         }
         tell();
         return made;
+    }
+
+    private int streamChunks(Link link) {
+        long chunksAtRate = link.rate() / (1000 / STREAM_MILLIS) / chunkBytes;
+        return (int) Math.max(MIN_STREAM_CHUNKS, Math.min(MAX_STREAM_CHUNKS, chunksAtRate));
+    }
+
+    /**
+     * Returns how many bytes one stream can have waiting at a link with these settings: all chunks but the oldest, which
+     * is in use until its last packet has left.
+     */
+    long streamBytes(Link link) {
+        return (streamChunks(link) - 1L) * chunkBytes;
     }
 
     /** Has the gate of a content opened, if it has one; before threads know of it. */

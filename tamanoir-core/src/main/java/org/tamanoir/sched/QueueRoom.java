@@ -17,6 +17,10 @@ import org.tamanoir.qdisc.TrafficClass;
  * divisions 1/32 of the queue leaves at least, in which all feeders can have a turn: else one whose turn is late would
  * lose its part to those that come first.
  *
+ * <p>A queue that several classes feed is filled no further than one stream alone can fill it. A stream processes nothing
+ * while it has as much as it may waiting at the link. In a longer queue that is less than the part of its class may be,
+ * and the class would count as one that wants less.
+ *
  * <p>Packets that need no turn, since they ask for no service, are one feeder more, of the weight of the queue's class:
  * streams wait while their part is used up, datagrams are dropped. Where turns go by order and not by weights ({@code fifo},
  * {@code pq}) all classes of turns together are one feeder, of the same weight: the discipline says which of them comes
@@ -33,6 +37,8 @@ final class QueueRoom {
     private static final long WITHOUT_TURN = 1L << LinkItem.NO_TURN;
 
     private final TrafficClass limits;
+    /** Replaces the limit of bytes while several classes feed the queue; never above it. */
+    private final long sharedBytes;
     /** Whether all classes of turns are the feeder 0. */
     private final boolean isOrdered;
     /** By feeder. */
@@ -63,9 +69,11 @@ final class QueueRoom {
      * @param limits of the queue's class
      * @param index of that class
      * @param turnWeights by which classes share turns; empty where they do not
+     * @param streamBytes of packets that one stream can have waiting at the link in any case
      */
-    QueueRoom(TrafficClass limits, int index, long[] turnWeights) {
+    QueueRoom(TrafficClass limits, int index, long[] turnWeights, long streamBytes) {
         this.limits = limits;
+        this.sharedBytes = Math.min(limits.limitBytes(), streamBytes / (RESERVE - 1) * RESERVE);
         this.isOrdered = turnWeights.length == 0;
         weights[0] = 1;
         weights[LinkItem.NO_TURN] = isOrdered ? 1 : turnWeights[index];
@@ -102,7 +110,7 @@ final class QueueRoom {
         know(turnClass);
         if (divided) {
             long left = isNew ? part(feeder, totalWeight()) : partBytes[feeder];
-            partBytes[feeder] = Math.max(-limits.limitBytes(), left - packetBytes);
+            partBytes[feeder] = Math.max(-limitBytes(), left - packetBytes);
             if (partBytes[feeder] <= 0) {
                 hold(1L << feeder);
             }
@@ -152,7 +160,7 @@ final class QueueRoom {
             forget();
             return true;
         }
-        boolean isLow = packets <= limits.limitPackets() * 3L / 4 && bytes <= limits.limitBytes() / 4 * 3;
+        boolean isLow = packets <= limits.limitPackets() * 3L / 4 && bytes <= limitBytes() / 4 * 3;
         if (!isLow && patiencePackets > 0) {
             return false;
         }
@@ -177,10 +185,10 @@ final class QueueRoom {
 
     private boolean isFilled() {
         if (divided) {
-            return packets >= limits.limitPackets() || bytes >= limits.limitBytes();
+            return packets >= limits.limitPackets() || bytes >= limitBytes();
         }
         return packets >= limits.limitPackets() - limits.limitPackets() / RESERVE
-                || bytes >= limits.limitBytes() - limits.limitBytes() / RESERVE;
+                || bytes >= limitBytes() - limitBytes() / RESERVE;
     }
 
     private void hold(long which) {
@@ -214,7 +222,12 @@ final class QueueRoom {
 
     /** Returns how many bytes the queue takes of packets as long as those that are there. */
     private long capacityBytes() {
-        return Math.min(limits.limitBytes(), limits.limitPackets() * Math.max(1, bytes / packets));
+        return Math.min(limitBytes(), limits.limitPackets() * Math.max(1, bytes / packets));
+    }
+
+    /** Returns the bytes at which the queue counts as full: what has come already may exceed it. */
+    private long limitBytes() {
+        return Long.bitCount(turnClasses | feeders & WITHOUT_TURN) > 1 ? sharedBytes : limits.limitBytes();
     }
 
     private long part(int feeder, long totalWeight) {

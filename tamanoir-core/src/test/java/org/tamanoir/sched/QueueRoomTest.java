@@ -18,12 +18,15 @@ class QueueRoomTest {
 
     /** A queue in the order of arrival, which the classes that are not held back fill. */
     private static final class Queue {
+        static final int STREAM_BYTES = 1 << 20;
+
         final QueueRoom room;
         final Deque<Integer> bytes = new ArrayDeque<>();
         final long[] comeBytes = new long[Long.SIZE];
 
         Queue(int limitPackets, int limitBytes, long... weights) {
-            room = new QueueRoom(new TrafficClass("queue", Set.of(), 1, limitPackets, limitBytes), 0, weights);
+            TrafficClass limits = new TrafficClass("queue", Set.of(), 1, limitPackets, limitBytes);
+            room = new QueueRoom(limits, 0, weights, STREAM_BYTES);
         }
 
         boolean isHeldBack(int turnClass) {
@@ -83,6 +86,21 @@ class QueueRoomTest {
             assertThat(queue.fill(0, 100)).isEqualTo(210);
             assertThat(queue.fill(1, 100)).isEqualTo(90);
         }
+    }
+
+    /** Else a class with one stream could not use its part. */
+    @Test
+    void aQueueThatSeveralFeedIsFilledNoFurtherThanOneStreamCan() {
+        Queue queue = new Queue(100_000, 4 * Queue.STREAM_BYTES, 70, 30);
+        assertThat(queue.fill(0, 1024)).describedAs("alone, 15/16").isEqualTo(3840);
+        queue.come(1, 1024);
+        queue.drain(0);
+        assertThat(queue.bytes).describedAs("12/15 of the stream's").hasSize(819);
+        queue.fill(0, 1024);
+        queue.fill(1, 1024);
+        assertThat(queue.bytes)
+                .describedAs("the stream's, in whole packets of each")
+                .hasSizeBetween(1024, 1026);
     }
 
     @Test

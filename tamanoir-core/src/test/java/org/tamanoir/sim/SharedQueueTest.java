@@ -114,9 +114,10 @@ class SharedQueueTest {
             List<Sender> senders = new ArrayList<>();
             for (int i = 0; i < classes; i++) {
                 int payloadBytes = 200 + random.nextInt(1101);
+                int streams = 1 + random.nextInt(random.nextBoolean() ? 2 : 8);
                 senders.add(
                         random.nextBoolean()
-                                ? new Sender("mark", 1 + random.nextInt(8), 0, payloadBytes)
+                                ? new Sender("mark", streams, 0, payloadBytes)
                                 : new Sender("mark", 0, 1 + random.nextInt(4), payloadBytes));
             }
             return new Setting(
@@ -124,7 +125,7 @@ class SharedQueueTest {
                     1 + random.nextInt(2),
                     OF_LINKS.get(random.nextInt(OF_LINKS.size())),
                     2_000_000 + random.nextInt(2_000_000),
-                    60 + random.nextInt(400),
+                    random.nextBoolean() ? 60 + random.nextInt(400) : TrafficClass.DEFAULT_LIMIT_PACKETS,
                     LongStream.generate(() -> 1 + random.nextInt(9))
                             .limit(classes)
                             .toArray(),
@@ -240,18 +241,21 @@ class SharedQueueTest {
         assertThat(got[0] + got[1]).isGreaterThan(4_950_000);
     }
 
-    /** Two classes of streams and one of datagrams, all of which lead to the queue of the second. */
+    /**
+     * A class of one stream, one of six and one of datagrams, all of which lead to the queue of the second. That holds
+     * more than one stream may have waiting.
+     */
     private static Setting three(String turns, String link, int processors) {
         return new Setting(
                 turns,
                 processors,
                 link,
                 3_000_000,
-                200,
+                TrafficClass.DEFAULT_LIMIT_PACKETS,
                 new long[] {5, 3, 2},
                 new int[] {1, 1, 1},
                 new long[] {20_000, 5_000, 10_000},
-                List.of(new Sender("mark", 4, 0, 1300), new Sender("mark", 6, 0, 300), new Sender("mark", 0, 1, 1000)));
+                List.of(new Sender("mark", 1, 0, 1300), new Sender("mark", 6, 0, 300), new Sender("mark", 0, 1, 1000)));
     }
 
     /**
