@@ -80,7 +80,12 @@ final class CodecProcess {
         builder.environment().put("LC_ALL", "C");
         String mark = UUID.randomUUID().toString();
         builder.environment().put(MARK, mark);
-        CodecProcess started = new CodecProcess(builder.start(), mark, bufferBytes, onChange);
+        return serve(builder.start(), mark, bufferBytes, onChange);
+    }
+
+    /** Begins to serve a process that has this mark in its environment. */
+    static CodecProcess serve(Process process, String mark, int bufferBytes, Runnable onChange) {
+        CodecProcess started = new CodecProcess(process, mark, bufferBytes, onChange);
         started.begin("in", started::write);
         started.begin("out", started::read);
         return started;
@@ -270,8 +275,21 @@ final class CodecProcess {
     private boolean isLeft(ProcessHandle handle) {
         String state = read(handle, "stat"); // PID (NAME) STATE PARENT GROUP SESSION ...
         String[] numbers = state.substring(state.lastIndexOf(')') + 1).split(" ", 6);
-        return numbers.length == 6 && !numbers[1].equals("Z") && numbers[4].equals(Long.toString(process.pid()))
+        return numbers.length == 6
+                        && !numbers[1].equals("Z")
+                        && numbers[4].equals(Long.toString(process.pid()))
+                        && !isNumberTaken()
                 || read(handle, "environ").contains(MARK + "=" + mark);
+    }
+
+    /**
+     * Returns whether the number of the process is another's by now, and with it the session of that number: one of which
+     * members are left keeps its number.
+     */
+    private boolean isNumberTaken() {
+        return ProcessHandle.of(process.pid())
+                .filter(other -> !other.equals(process.toHandle()))
+                .isPresent();
     }
 
     /** Returns a file of a process; empty where it is another user's, or has ended. */
