@@ -208,6 +208,7 @@ final class Policies {
     private synchronized void moveTo(KernelOffload offload, Policy policy, Level level, boolean mayBeUp, UsedSlot slot)
             throws LevelException {
         checkOpen();
+        check(level, offload.keys(), offload.flow(), policy, mayBeUp); // Others may have come while it was not locked.
         boolean isOrdered = mayBeUp && waits(offload.flow(), policy);
         setInAllTables(offload.keys(), level, AbiEncoder.policy(slot.number, level, policy, isOrdered));
         if (offload.level() == Level.XDP) {

@@ -460,6 +460,34 @@ class PoliciesTest {
         assertThat(whole.level()).isEqualTo(Level.MODULE);
     }
 
+    /** While it waits for the kernel others are served. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Level.class,
+            names = {"TC", "MODULE"})
+    void aPolicyMovesToNoOtherLevelThanOneThatComesMeanwhile(Level from) throws Exception {
+        Level to = from == Level.TC ? Level.MODULE : Level.TC;
+        Flow part = new Flow(Flow.Protocol.UDP, null, null, 7L);
+        KernelOffload whole = place(Set.of(from), false, 1L);
+        List<Offload> meanwhile = new ArrayList<>();
+        inGrace = () -> {
+            if (meanwhile.isEmpty()) {
+                try {
+                    meanwhile.add(policies.place(List.of(1L), part, FORWARD, Set.of(from), false));
+                } catch (LevelException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        };
+        assertThatThrownBy(() -> policies.move(whole, FORWARD, Set.of(to), false))
+                .hasMessageContaining(from.label() + " handles packets of this flow by another policy");
+        assertThat(whole.level()).isEqualTo(from);
+        for (Map<ByteBuffer, ByteBuffer> table : List.of(ofBpf, ofModule)) {
+            assertThat(table.get(key(1)).get(Abi.PolicyStruct.LEVEL)).isEqualTo((byte) AbiEncoder.level(from));
+            assertThat(slotInTable(table, 1)).isEqualTo(whole.slot().number);
+        }
+    }
+
     /** The module knows a part that tc has handled for a second more, and leaves its packets alone. */
     @Test
     void theModuleGetsNoFlowOfWhichAPartIsLeaving() throws Exception {
