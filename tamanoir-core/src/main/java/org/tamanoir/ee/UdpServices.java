@@ -70,6 +70,9 @@ final class UdpServices implements UdpIntake {
     private final Set<ServiceDefinition> notOffered = Collections.newSetFromMap(new WeakHashMap<>());
 
     private final Map<Long, Waiting> waits = new HashMap<>();
+    /** What waits for the answer about a key that was asked for; no more than were held when it was. Guarded by the lock. */
+    private final Map<Long, List<Runnable>> asked = new HashMap<>();
+
     private final Traffic traffic;
     private final UpcallCompletions completions = new UpcallCompletions();
     /** Packets that were ever held: the next one's place among those of all keys. */
@@ -184,17 +187,21 @@ final class UdpServices implements UdpIntake {
             }
             waits.put(key, wait);
             keysHeld = waits.size();
+            if (definition == null) {
+                asked.putIfAbsent(key, new ArrayList<>());
+            }
         }
         Waiting waiting = wait;
         try {
-            Origin origin = new Origin(Addresses.of(from.high(), from.low()), packet.previousNode(), false);
             if (definition != null) {
-                makeInOrder(waiting, definition, arrival, origin);
+                makeInOrder(waiting, definition, arrival);
             } else {
-                missing.request(key, origin, answer -> answered(waiting, answer, arrival, origin));
+                Origin origin = new Origin(Addresses.of(from.high(), from.low()), packet.previousNode(), false);
+                missing.request(key, origin, answer -> answered(waiting, answer, arrival));
             }
         } catch (Throwable e) {
             faulty(waiting, e); // For want of memory, for instance. The key's next packet asks again.
+            goOnBehind(key);
         }
         return null;
     }
@@ -230,16 +237,28 @@ final class UdpServices implements UdpIntake {
         return startNow ? start(definition, new Transit(), arrival) : known;
     }
 
-    private void answered(Waiting wait, ServiceSource.Answer answer, UdpSocket arrival, Origin origin) {
+    private void answered(Waiting wait, ServiceSource.Answer answer, UdpSocket arrival) {
         ServiceDefinition definition = answer.service();
         try {
             if (definition != null) {
-                makeInOrder(wait, definition, arrival, origin);
+                makeInOrder(wait, definition, arrival);
             } else {
                 refused(wait, null, answer.refusal() == null ? DropReason.UNKNOWN_SERVICE : answer.refusal());
             }
         } catch (RuntimeException e) {
             faulty(wait, e);
+        } finally {
+            goOnBehind(wait.key());
+        }
+    }
+
+    private void goOnBehind(long key) {
+        List<Runnable> behind;
+        synchronized (this) {
+            behind = asked.remove(key);
+        }
+        if (behind != null) {
+            behind.forEach(Runnable::run);
         }
     }
 
@@ -247,24 +266,24 @@ final class UdpServices implements UdpIntake {
      * Makes an instance for packets that wait. Where packets that name the service without a version wait for its code, too,
      * it is made when that has been answered: they may mean the same service, and have come before others.
      */
-    private void makeInOrder(Waiting wait, ServiceDefinition definition, UdpSocket arrival, Origin origin) {
-        boolean isAsked;
+    private void makeInOrder(Waiting wait, ServiceDefinition definition, UdpSocket arrival) {
         synchronized (this) {
-            isAsked = waits.containsKey(definition.key())
+            List<Runnable> behind = asked.get(definition.key());
+            if (behind != null
+                    && wait.key() != definition.key()
                     && context.services().find(definition.key()) == null
-                    && !running.containsKey(definition);
+                    && !running.containsKey(definition)) {
+                behind.add(() -> {
+                    try {
+                        make(wait, definition, arrival);
+                    } catch (Throwable e) {
+                        faulty(wait, e);
+                    }
+                });
+                return;
+            }
         }
-        if (isAsked && wait.key() != definition.key()) {
-            missing.request(definition.key(), origin, answer -> {
-                try {
-                    make(wait, definition, arrival);
-                } catch (RuntimeException e) {
-                    faulty(wait, e);
-                }
-            });
-        } else {
-            make(wait, definition, arrival);
-        }
+        make(wait, definition, arrival);
     }
 
     private void make(Waiting wait, ServiceDefinition definition, UdpSocket arrival) {

@@ -510,4 +510,59 @@ class DeployUdpTest {
             released.countDown();
         }
     }
+
+    /** Who names the version uses up no room of those who ask for the name. */
+    @Test
+    void packetsByVersionWaitForTheNameAndDoNotAskForIt() throws Exception {
+        try (UdpFarEnd end = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1");
+                UdpFarEnd other = new UdpFarEnd(TransportKind.AUTO, "127.0.0.2");
+                UdpTestNode node = node(TransportKind.AUTO)) {
+            end.send(node.udp(), packets(builder(end, NAME), 1));
+            source.awaitRequest(NAME);
+            other.send(node.udp(), packets(builder(other, NAME + ":1"), 1));
+            ServiceDefinition one = version(1);
+            TestSource.Request versioned = source.awaitRequest(NAME + ":1");
+            node.services.add(ServiceKey.of(NAME + ":1"), one);
+            versioned.then().accept(ServiceSource.Answer.of(one));
+            assertThat(node.environment.waitingForCode()).isEqualTo(2);
+            assertThat(source.requests())
+                    .extracting(TestSource.Request::key)
+                    .containsExactly(ServiceKey.of(NAME), ServiceKey.of(NAME + ":1"));
+            source.answer(node.services, one);
+            assertThat(UdpTestNode.parsed(end.next()).classOfService()).isEqualTo(1);
+            assertThat(UdpTestNode.parsed(other.next()).classOfService()).isEqualTo(1);
+            node.assertDrops(2, Map.of());
+        }
+    }
+
+    /** Packets by the name wait for an instance of a service that was taken away since: nobody is asked for it. */
+    @Test
+    void packetsByVersionWaitForNoNameThatNobodyWasAskedFor() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        try (UdpFarEnd end = new UdpFarEnd(TransportKind.AUTO, "127.0.0.1");
+                UdpTestNode node = node(TransportKind.AUTO)) {
+            ServiceDefinition two = definition(NAME, 2, () -> {
+                begun.countDown();
+                Uninterruptibles.awaitUninterruptibly(released);
+                return scripted(2);
+            });
+            node.services.add(two);
+            end.send(node.udp(), packets(builder(end, NAME), 1));
+            assertThat(begun.await(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
+            node.services.remove(two);
+            end.send(node.udp(), packets(builder(end, NAME + ":1"), 1));
+            ServiceDefinition one = version(1);
+            TestSource.Request versioned = source.awaitRequest(NAME + ":1");
+            node.services.add(ServiceKey.of(NAME + ":1"), one);
+            versioned.then().accept(ServiceSource.Answer.of(one));
+            assertThat(source.requests()).hasSize(1);
+            released.countDown();
+            assertThat(UdpTestNode.parsed(end.next()).classOfService()).isEqualTo(1);
+            node.assertDrops(2, Map.of(DropReason.UNKNOWN_SERVICE, 1L));
+        } finally {
+            released.countDown();
+        }
+    }
 }
