@@ -14,6 +14,10 @@ final class UnhandledInput {
     /** Counts packets that came and cannot go on, and part of one. The connection's thread. */
     static void drop(TcpConnection connection, Traffic traffic, DropReason reason, int typeId) {
         dropWhole(connection, traffic, reason, typeId);
+        dropRest(connection, traffic);
+    }
+
+    private static void dropRest(TcpConnection connection, Traffic traffic) {
         int left = connection.end() - connection.start();
         if (left > 0) {
             traffic.in(left);
@@ -22,7 +26,7 @@ final class UnhandledInput {
         }
     }
 
-    /** Counts whole packets that came and cannot go on. The connection's thread. */
+    /** Counts whole packets that came and cannot go on, and all that is behind if no packet begins there. The connection's thread. */
     static void dropWhole(TcpConnection connection, Traffic traffic, DropReason reason, int typeId) {
         Buffer input = connection.input();
         if (input == null) {
@@ -37,5 +41,8 @@ final class UnhandledInput {
             at += length;
         }
         connection.consumed(at);
+        if (length == Framing.BROKEN) {
+            dropRest(connection, traffic);
+        }
     }
 }

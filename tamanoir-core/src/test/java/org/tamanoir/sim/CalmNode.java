@@ -52,6 +52,7 @@ final class CalmNode {
     private static final long MILLISECOND_NS = 1_000_000;
     private static final long PATIENCE_NS = 300_000 * MILLISECOND_NS;
     private static final Duration STALL_TIMEOUT = Duration.ofSeconds(2);
+    static final Duration LINGER_TIMEOUT = Duration.ofSeconds(1);
     /** Packets that an endless sender has ready for the next millisecond: more than the node takes in that time. */
     private static final int AHEAD = 64;
 
@@ -105,7 +106,7 @@ final class CalmNode {
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(10),
                 stallTimeout,
-                Duration.ofSeconds(1));
+                LINGER_TIMEOUT);
         NextHop hop = new NextHop(HOP.getAddress(), HOP.getPort(), NextHop.Transport.SAME, NextHop.Kind.HOST);
         this.environment = new ExecutionEnvironment(
                 config,
@@ -368,6 +369,15 @@ final class CalmNode {
         far.stall();
         far.send(all.put(behind).flip());
         simulation.at(afterMs * MILLISECOND_NS, far::cut);
+    }
+
+    /** Begins a stream that can be told to stop, with one packet and these bytes behind it, and ends its side. */
+    void stoppedSender(int sender, String service, byte[] behind) {
+        net.stopsSenders = true;
+        FarTcp far = connect(sender);
+        far.send(ByteBuffer.wrap(packet(sender, 0, service, 0, 100)));
+        far.send(ByteBuffer.wrap(behind));
+        far.endWhenSent();
     }
 
     private FarTcp connect(int sender) {

@@ -201,6 +201,11 @@ final class SimConnection implements TcpConnection, SimLoop.Source {
         return inputCut;
     }
 
+    @Override
+    public boolean stopSender() {
+        return net.stopsSenders;
+    }
+
     // ---- output ----------------------------------------------------------------------------------------------------
 
     @Override

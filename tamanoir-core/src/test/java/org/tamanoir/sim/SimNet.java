@@ -38,6 +38,8 @@ final class SimNet implements Transport {
     private int nextPort = 20_000;
     /** Nothing goes wrong, and nothing is slow. */
     boolean isCalm;
+    /** Senders can be told to stop, as over QUIC; these send what they have, and then end. */
+    boolean stopsSenders;
 
     private boolean outOfSockets;
     private long lastDatagramNs;
