@@ -1,10 +1,10 @@
 package org.tamanoir.gateway.udp;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.admission.FairPlaces;
 import org.tamanoir.routing.Addresses;
@@ -25,7 +25,9 @@ final class GatewayFlows {
     /** Flows that give way to others in a round: the system closes a socket no sooner than its loop forgets it. */
     private static final int MAX_EVICTIONS = 256;
 
-    private final Map<Sender, GatewayFlow> flows = new HashMap<>();
+    /** Changed under the lock; as many as there are places taken. */
+    private final Map<Sender, GatewayFlow> flows = new ConcurrentHashMap<>();
+
     private final FairPlaces<GatewayFlow> places = new FairPlaces<>(MAX_FLOWS);
     /** In this round. */
     private int evictions;
@@ -61,11 +63,19 @@ final class GatewayFlows {
         return made;
     }
 
-    /** Returns the flow of a sender whom a service answers; null where he has none, and there is no room for another. */
-    synchronized @Nullable GatewayFlow answered(
-            long high, long low, int port, long ownHigh, long ownLow, int ownDevice, long nowNs) {
+    /**
+     * Returns the flow of a sender whom a service answers; null where he has none, and there is no room for another: then
+     * without the lock, since any number of such are answered while senders are many.
+     */
+    @Nullable
+    GatewayFlow answered(long high, long low, int port, long ownHigh, long ownLow, int ownDevice, long nowNs) {
         GatewayFlow known = flows.get(new Sender(high, low, port, ownHigh, ownLow));
-        return known == null && !places.isFull() ? of(high, low, port, ownHigh, ownLow, ownDevice, nowNs) : known;
+        if (known != null || flows.size() >= MAX_FLOWS) {
+            return known;
+        }
+        synchronized (this) {
+            return places.isFull() ? null : of(high, low, port, ownHigh, ownLow, ownDevice, nowNs);
+        }
     }
 
     private boolean hasRoom(long nowNs) {

@@ -3,9 +3,11 @@ package org.tamanoir.gateway.udp;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.tamanoir.admission.FairPlaces;
+import org.tamanoir.support.Waiting;
 
 /** Who has a place among the senders of a gateway, without sockets. */
 class GatewayFlowsTest {
@@ -79,6 +81,25 @@ class GatewayFlowsTest {
         assertThat(flow(GatewayFlows.MAX_FLOWS, 5004))
                 .as("who has not sent for a while gives way")
                 .isNotNull();
+    }
+
+    /** Others hold the lock: who is answered waits for them no more than for a place. */
+    @Test
+    void whereAllPlacesAreTakenAnswersToOthersTakeNoLock() {
+        for (int host = 0; host < GatewayFlows.MAX_FLOWS; host++) {
+            sends(host, 5004);
+        }
+        synchronized (flows) {
+            Waiting.async(() -> {
+                        assertThat(flows.answered(0, LOW + GatewayFlows.MAX_FLOWS, 5004, 0, 0, 0, nowNs))
+                                .isNull();
+                        assertThat(flows.answered(0, LOW + 1, 5004, 0, 0, 0, nowNs))
+                                .isNotNull();
+                    })
+                    .orTimeout(Waiting.PATIENCE.toSeconds(), TimeUnit.SECONDS)
+                    .join();
+        }
+        assertThat(flows.count()).isEqualTo(GatewayFlows.MAX_FLOWS);
     }
 
     @Test
