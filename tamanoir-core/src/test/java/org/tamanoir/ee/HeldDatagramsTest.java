@@ -22,8 +22,10 @@ import org.tamanoir.anep.PacketBuilder;
 import org.tamanoir.platform.Platform;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.Seeds;
+import org.tamanoir.transport.Buffer;
 import org.tamanoir.transport.BufferPool;
 import org.tamanoir.transport.IoLoop;
+import org.tamanoir.transport.NoMemoryException;
 import org.tamanoir.transport.TransportKind;
 import org.tamanoir.transport.UdpSocket;
 import org.tamanoir.transport.UdpSockets;
@@ -35,7 +37,7 @@ import org.tamanoir.transport.UdpSockets;
 class HeldDatagramsTest {
     private static final Duration LONG = Duration.ofMinutes(5);
 
-    private final BufferPool pool = new BufferPool(16);
+    private final BufferPool pool = BufferPool.of(8 << 20);
     private final AtomicLong resumptions = new AtomicLong();
     private final List<Suspended> suspended = new ArrayList<>();
     /** Numbers of datagrams, in the order in which they were resumed, went on, and ended. */
@@ -97,18 +99,19 @@ class HeldDatagramsTest {
 
     private void hold() {
         suspend(LONG);
-        assertThat(keep()).isTrue();
+        assertThat(keep()).isNull();
     }
 
     private void suspend(Duration atMost) {
         suspended.add(new Suspended(atMost, 0, platform, resumptions, () -> {}));
     }
 
-    private boolean keep() {
+    /** Keeps the last one; returns why not. */
+    private @Nullable DropReason keep() {
         int number = suspended.size() - 1;
         Packet packet =
                 new PacketBuilder().build(ByteBuffer.allocate(Integer.BYTES).putInt(0, number));
-        return holding.keep(packet, new Arrival(socket), suspended.get(number)) == null;
+        return holding.keep(packet, new Arrival(socket), suspended.get(number));
     }
 
     private void resume(int number) {
@@ -164,11 +167,38 @@ class HeldDatagramsTest {
         assertThat(holding.isAnyResumed()).isTrue();
         suspend(LONG);
         resume(1);
-        assertThat(keep()).isTrue();
+        assertThat(keep()).isNull();
         assertThat(alarms).as("nobody waits for the second").isEqualTo(1);
         serve();
         assertThat(wentOn).containsExactly(0, 1);
         assertThat(holding.isAnyResumed()).isFalse();
+    }
+
+    @Test
+    void resumeSaysFalseWhereNoMemoryWasLeftForACopy() {
+        List<Buffer> taken = takeAll();
+        suspend(LONG);
+        assertThat(keep()).isEqualTo(DropReason.NO_MEMORY);
+        assertThat(suspended.get(0).resume(Verdict.FORWARD)).isFalse();
+        taken.forEach(pool::give);
+        hold();
+        resume(1);
+        serve();
+        assertThat(wentOn).containsExactly(1);
+    }
+
+    private List<Buffer> takeAll() {
+        List<Buffer> taken = new ArrayList<>();
+        for (int bytes : List.of(BufferPool.LARGE_BYTES, BufferPool.MEDIUM_BYTES, BufferPool.SMALL_BYTES)) {
+            try {
+                while (true) {
+                    taken.add(pool.take(bytes, bytes));
+                }
+            } catch (NoMemoryException e) {
+                // That is what is wanted.
+            }
+        }
+        return taken;
     }
 
     @Test
@@ -205,7 +235,7 @@ class HeldDatagramsTest {
                 int number = suspended.size() - 1;
                 if (suspended.get(number).verdict() != null && !holding.isAnyResumed()) {
                     wentOn.add(number);
-                } else if (!keep()) {
+                } else if (keep() != null) {
                     ended.add(suspended.size() - 1);
                 }
             } else if (lot < 6) {
