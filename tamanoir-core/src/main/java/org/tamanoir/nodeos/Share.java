@@ -37,7 +37,8 @@ public record Share(Kind kind, long number) {
     }
 
     /**
-     * The first n packets, and those that come while one of them is still up, so that none is overtaken.
+     * The first n packets, and those that come while one of them is still up, so that none is overtaken. They are counted
+     * anew where packets of others come: of a key that is new, or of another policy of the service that ends.
      */
     public static Share first(long n) {
         return new Share(Kind.FIRST, n);
