@@ -47,11 +47,11 @@ public final class CountedGateway implements StreamGateway {
 
     @Override
     public StreamCodec codec(InetSocketAddress sender) {
-        return gateway.codec(sender).counting(in, out);
+        return gateway.codec(sender, in, out);
     }
 
     @Override
     public StreamCodec farCodec() {
-        return gateway.farCodec().counting(in, out);
+        return gateway.farCodec(in, out);
     }
 }

@@ -1,7 +1,10 @@
 package org.tamanoir.gateway;
 
 import java.net.InetSocketAddress;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.ServiceKey;
+import org.tamanoir.transport.StreamCodec;
 import org.tamanoir.transport.StreamGateway;
 
 /**
@@ -23,13 +26,23 @@ public record Gateway(
         int typeId)
         implements StreamGateway {
     @Override
-    public PacketCodec codec(InetSocketAddress sender) {
-        PacketHeader header = new PacketHeader(sender.getAddress(), to, serviceKey, classOfService, typeId);
-        return new PacketCodec(format, header.octets(), true);
+    public StreamCodec codec(InetSocketAddress sender) {
+        return codec(sender, null, null);
     }
 
     @Override
-    public PacketCodec farCodec() {
-        return new PacketCodec(format, PacketHeader.ofNobody(typeId), false);
+    public StreamCodec farCodec() {
+        return farCodec(null, null);
+    }
+
+    /** Makes what translates a connection of this sender, and counts as {@link PacketCodec} says. */
+    StreamCodec codec(InetSocketAddress sender, @Nullable LongAdder decoded, @Nullable LongAdder encoded) {
+        PacketHeader header = new PacketHeader(sender.getAddress(), to, serviceKey, classOfService, typeId);
+        return new PacketCodec(format, header.octets(), true, decoded, encoded);
+    }
+
+    /** Makes what translates a connection to the far side, and counts likewise. */
+    StreamCodec farCodec(@Nullable LongAdder decoded, @Nullable LongAdder encoded) {
+        return new PacketCodec(format, PacketHeader.ofNobody(typeId), false, decoded, encoded);
     }
 }

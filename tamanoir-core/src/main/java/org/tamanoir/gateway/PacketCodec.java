@@ -3,6 +3,7 @@ package org.tamanoir.gateway;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.Anep;
 import org.tamanoir.anep.Framing;
 import org.tamanoir.transport.StreamCodec;
@@ -12,26 +13,29 @@ final class PacketCodec implements StreamCodec {
 
     private final StreamFormat format;
     private final byte[] header;
+    private final @Nullable LongAdder decoded;
+    private final @Nullable LongAdder encoded;
     /** The packet is to come that says that there is a connection. */
     private boolean begins;
     /** Of the unit that {@link #decodedOctets} has looked at. */
     private int unit;
 
-    private LongAdder decoded = new LongAdder();
-    private LongAdder encoded = new LongAdder();
-
-    /** @param begins whether its sender is one of the gateway's, whom the far side is to learn of at once */
-    PacketCodec(StreamFormat format, byte[] header, boolean begins) {
+    /**
+     * @param begins whether its sender is one of the gateway's, whom the far side is to learn of at once
+     * @param decoded counts the octets of units that become packets; null = nobody does
+     * @param encoded counts the octets of units that packets become; null = nobody does
+     */
+    PacketCodec(
+            StreamFormat format,
+            byte[] header,
+            boolean begins,
+            @Nullable LongAdder decoded,
+            @Nullable LongAdder encoded) {
         this.format = format;
         this.header = header;
         this.begins = begins && format.beginsAtOnce();
-    }
-
-    /** Has octets of units counted where others are. Before the first. */
-    PacketCodec counting(LongAdder decodedOctets, LongAdder encodedOctets) {
-        decoded = decodedOctets;
-        encoded = encodedOctets;
-        return this;
+        this.decoded = decoded;
+        this.encoded = encoded;
     }
 
     @Override
@@ -65,7 +69,9 @@ final class PacketCodec implements StreamCodec {
         int payload = unit - format.prefixOctets();
         packets.putShort(at + Anep.LENGTH_AT, (short) (header.length + payload));
         packets.put(at + header.length, units, start + format.prefixOctets(), payload);
-        decoded.add(unit);
+        if (decoded != null) {
+            decoded.add(unit);
+        }
         return unit;
     }
 
@@ -81,7 +87,9 @@ final class PacketCodec implements StreamCodec {
     @Override
     public int encode(ByteBuffer packets, int start, ByteBuffer units, int at) {
         int payload = payloadOctets(packets, start);
-        encoded.add(format.prefixOctets() + payload);
+        if (encoded != null) {
+            encoded.add(format.prefixOctets() + payload);
+        }
         format.putPrefix(units, at, payload);
         units.put(at + format.prefixOctets(), packets, start + Framing.claimedHeaderLength(packets, start), payload);
         return Framing.claimedLength(packets, start);
