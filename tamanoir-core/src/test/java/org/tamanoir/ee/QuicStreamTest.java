@@ -2,6 +2,7 @@ package org.tamanoir.ee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.tamanoir.ee.TestServices.MARK;
 import static org.tamanoir.ee.TestServices.packets;
 import static org.tamanoir.support.Waiting.eventually;
@@ -39,6 +40,7 @@ import org.tamanoir.service.StreamInfo;
 import org.tamanoir.service.Verdict;
 import org.tamanoir.support.LossyUdp;
 import org.tamanoir.support.Seeds;
+import org.tamanoir.support.Waiting;
 import org.tamanoir.tls.TestAuthority;
 import org.tamanoir.tls.TlsFiles;
 import org.tamanoir.transport.TransportKind;
@@ -172,12 +174,15 @@ class QuicStreamTest extends TcpNodeTesting {
             try (Socket server = far.accept()) {
                 server.getInputStream().readAllBytes(); // To the end, in order.
                 ByteBuffer more = ByteBuffer.wrap(new byte[1000]);
-                assertThatThrownBy(() -> {
-                            while (true) {
-                                sender.send(packets("judge"), more.duplicate());
-                                sender.flush();
-                            }
-                        })
+                long endNs = System.nanoTime() + Waiting.PATIENCE.toNanos();
+                Throwable end = catchThrowable(() -> {
+                    while (System.nanoTime() - endNs < 0) {
+                        sender.send(packets("judge"), more.duplicate());
+                        sender.flush();
+                    }
+                });
+                assertThat(end)
+                        .as(() -> sender.sentPackets() + " packets were sent; node: " + node.traffic())
                         .isInstanceOf(IOException.class)
                         .hasMessageContaining("broke: ");
             }
