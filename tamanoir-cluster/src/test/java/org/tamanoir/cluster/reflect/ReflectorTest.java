@@ -16,13 +16,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledOnOs;
-import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.tamanoir.routing.Prefix;
+import org.tamanoir.support.Tiers;
 import org.tamanoir.support.Waiting;
 import org.tamanoir.transport.TransportKind;
+import org.tamanoir.transport.UdpSockets;
 
 class ReflectorTest {
     private final List<AutoCloseable> open = new ArrayList<>();
@@ -117,8 +117,9 @@ class ReflectorTest {
 
     /** A connected socket takes nothing from another address than the one that it sends to. */
     @Test
-    @EnabledOnOs(OS.LINUX)
     void membersAreAnsweredFromTheAddressThatTheySpeakTo() throws Exception {
+        boolean works = UdpSockets.resolve(TransportKind.AUTO) == TransportKind.NATIVE;
+        Tiers.require("native", works, UdpSockets.explain(TransportKind.AUTO));
         SessionConfig closed = joinable();
         Reflector reflector = start(
                 TransportKind.NATIVE,
