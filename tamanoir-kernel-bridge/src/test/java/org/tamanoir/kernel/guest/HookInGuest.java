@@ -144,8 +144,8 @@ class HookInGuest {
         control.ok("attach " + Road.PORT);
         control.ok("set key=" + KEY + " slot=8 mark=class value=0x2a");
         String hex = Packets.packet(7, 20);
-        road.vrf(true);
         try {
+            road.vrf(true);
             for (Program sender : senders) {
                 long before = Program.value(control.ok("counters 8"), "packets");
                 sender.ok(hex);
@@ -163,8 +163,8 @@ class HookInGuest {
         control.ok("attach " + Road.PORT);
         control.ok("set key=" + KEY + " slot=9 mark=class value=0x2a");
         String hex = Packets.packet(7, 20);
-        road.bridge(true);
         try {
+            road.bridge(true);
             String before = control.ok("met");
             road.sender("10.7.3.3").ok(hex);
             assertThat(received()).as("bridged").isEqualTo(hex);

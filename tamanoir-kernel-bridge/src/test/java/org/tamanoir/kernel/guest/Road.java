@@ -166,21 +166,16 @@ final class Road implements AutoCloseable {
                 isThere
                         ? "echo 1 >/proc/sys/net/ipv6/conf/all/keep_addr_on_down; ip link add vrf0 type vrf table 88;"
                                 + " ip link set vrf0 up; ip link set tmn-ra master vrf0; ip link set tmn-rb master vrf0"
-                        : "ip link del vrf0");
+                        : "ip link del vrf0 || true");
     }
 
     /**
      * Makes the router a bridge besides, with a port to the sender, 10.7.3.2, and one to the receiver, 10.7.3.3, whose
-     * packets br_netfilter shows to the hooks of IPv4; its own address is 10.7.3.1. Or takes that away.
+     * packets br_netfilter shows to the hooks of IPv4; its own address is 10.7.3.1. Or takes that away, as far as it is there.
      */
     void bridge(boolean isThere) {
         Program.run("modprobe", "-a", "bridge", "br_netfilter");
-        Program.run(
-                "bash",
-                "-ec",
-                isThere
-                        ? BRIDGE
-                        : "ip -n tmn-r link del br0; ip -n tmn-a link del tmn-ac;" + " ip -n tmn-b link del tmn-bc");
+        Program.run("bash", "-ec", isThere ? BRIDGE : NO_BRIDGE);
     }
 
     private static final String BRIDGE = """
@@ -197,6 +192,15 @@ final class Road implements AutoCloseable {
             ip -n tmn-b addr add 10.7.4.2/24 dev tmn-br
             ip -n tmn-r route add 10.7.4.0/24 dev tmn-rb
             ip netns exec tmn-r bash -ec 'echo 1 >/proc/sys/net/bridge/bridge-nf-call-iptables'
+            """;
+
+    /** Routes over its devices go with them. */
+    private static final String NO_BRIDGE = """
+            ip -n tmn-r route del 10.7.4.0/24 dev tmn-rb || true
+            ip -n tmn-b addr del 10.7.4.2/24 dev tmn-br || true
+            ip -n tmn-b link del tmn-bc || true
+            ip -n tmn-a link del tmn-ac || true
+            ip -n tmn-r link del br0 || true
             """;
 
     /** Takes what comes to the receiver: {@code show}, or {@code count} and the offset of the number. */
