@@ -213,7 +213,7 @@ public final class AnepReceiver implements AutoCloseable {
             int most = settings.maxConnections;
             QuicPort quic = new QuicPort(
                     settings.kind,
-                    settings.tls == null ? TlsFiles.NONE : settings.tls,
+                    (settings.tls == null ? TlsFiles.NONE : settings.tls).load(),
                     new QuicPort.Limits(most, most, QuicPort.Limits.DEFAULT.idle()));
             ServerSocketChannel listener = ServerSocketChannel.open();
             try {

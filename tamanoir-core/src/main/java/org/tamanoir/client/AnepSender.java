@@ -179,7 +179,7 @@ public final class AnepSender implements AutoCloseable {
          * @throws IOException as {@link #tcp}, and where QUIC's library does not load
          */
         public AnepSender quic() throws IOException {
-            QuicPort port = new QuicPort(kind, tls == null ? TlsFiles.NONE : tls, QuicPort.Limits.DEFAULT);
+            QuicPort port = new QuicPort(kind, (tls == null ? TlsFiles.NONE : tls).load(), QuicPort.Limits.DEFAULT);
             try {
                 BlockingConnection connection = BlockingConnection.connect(node, port, connectTimeout, stallTimeout);
                 return new AnepSender(new TcpLink(connection, typeId, replyHandler), port, this);

@@ -582,21 +582,14 @@ public final class ExecutionEnvironment implements AutoCloseable {
     }
 
     /**
-     * Reads the files of TLS again: streams from now on begin with what they hold, over TCP and QUIC.
+     * Reads the files of TLS again: streams from now on begin with what they hold, both ways, over TCP and QUIC.
      *
      * @return whether they hold another certificate than before
      * @throws IOException in one line, if one is no good; nothing is changed then
      */
     public boolean renewTls() throws IOException {
         TlsFiles files = config.tlsFiles();
-        if (files == null) {
-            return false;
-        }
-        TlsFiles.Loaded loaded = files.load();
-        Runnable quicToo = quic.renewal(loaded); // What QUIC's library cannot use TLS must not show either.
-        boolean isOther = context.tls().renew(loaded);
-        quicToo.run();
-        return isOther;
+        return files != null && quic.renewTls(files.load());
     }
 
     /** Returns when the first of the certificates that this node shows expires; null when it shows none. */

@@ -30,6 +30,7 @@ final class QuicStreams {
     private int connections = QuicPort.Limits.DEFAULT.connections();
     private @Nullable QuicPort port;
     private boolean failed;
+    private boolean isClosed;
 
     QuicStreams(NodeContext context) {
         this.context = context;
@@ -64,10 +65,9 @@ final class QuicStreams {
         int perPeer = limits.perPeer() == StreamLimits.AUTOMATIC ? Math.max(1, connections / 2) : limits.perPeer();
         Duration idle =
                 limits.idle().isZero() ? LONGEST : limits.idle().multipliedBy(2).plus(LATER);
-        TlsFiles files = context.config().tlsFiles();
         QuicPort opened = new QuicPort(
                 context.config().transport(),
-                files == null ? TlsFiles.NONE : files,
+                context.tls().loaded(),
                 new QuicPort.Limits(connections, perPeer, idle));
         port = opened;
         return opened;
@@ -75,7 +75,7 @@ final class QuicStreams {
 
     /** Returns what next hops are reached by; null, and once a line in the log, where QUIC cannot be had. */
     synchronized @Nullable QuicPort port() {
-        if (failed) {
+        if (failed || isClosed) {
             return null;
         }
         try {
@@ -87,9 +87,13 @@ final class QuicStreams {
         }
     }
 
-    /** As {@link QuicPort#renewal}. */
-    synchronized Runnable renewal(TlsFiles.Loaded loaded) throws IOException {
-        return port == null ? () -> {} : port.renewal(loaded);
+    /** As {@link ExecutionEnvironment#renewTls}: what QUIC's library cannot use TLS does not show either. */
+    synchronized boolean renewTls(TlsFiles.Loaded loaded) throws IOException {
+        Runnable quicToo = port == null ? () -> {} : port.renewal(loaded);
+        boolean isOther = context.tls().renew(loaded);
+        quicToo.run();
+        failed = false; // A key that QUIC could not use may have gone.
+        return isOther;
     }
 
     synchronized List<InetSocketAddress> addresses() {
@@ -107,7 +111,7 @@ final class QuicStreams {
     void close() {
         QuicPort opened;
         synchronized (this) {
-            failed = true; // Nothing begins any more.
+            isClosed = true;
             opened = port;
         }
         if (opened != null) {

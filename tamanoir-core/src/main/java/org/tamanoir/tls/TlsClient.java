@@ -31,6 +31,11 @@ public final class TlsClient {
         return context != null && context.renew(loaded);
     }
 
+    /** Returns what connections begin with now, for those that do not begin with {@link #context}. */
+    public synchronized TlsFiles.Loaded loaded() throws IOException {
+        return context == null ? TlsFiles.NONE.load() : context.loaded();
+    }
+
     /** Returns when the first of the certificates that are shown expires; null when none is shown. */
     public synchronized @Nullable Instant expiry() {
         return context == null ? null : context.expiry();

@@ -2,10 +2,8 @@ package org.tamanoir.tls;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.Comparator;
-import java.util.List;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
@@ -20,18 +18,15 @@ import org.jspecify.annotations.Nullable;
 public final class TlsContext {
     private static final String[] PROTOCOLS = {"TLSv1.3"};
 
-    private final TlsFiles files;
     private volatile Shown shown;
 
-    /** @param chain the own certificate first; empty = none */
-    private record Shown(SSLContext context, List<X509Certificate> chain) {
+    private record Shown(SSLContext context, TlsFiles.Loaded loaded) {
         static Shown of(TlsFiles.Loaded loaded) throws IOException {
-            return new Shown(loaded.context(), loaded.chain());
+            return new Shown(loaded.context(), loaded);
         }
     }
 
-    private TlsContext(TlsFiles files, Shown shown) {
-        this.files = files;
+    private TlsContext(Shown shown) {
         this.shown = shown;
     }
 
@@ -41,7 +36,7 @@ public final class TlsContext {
      * @throws IOException in one line, with the file, what is wrong with it and the remedy
      */
     public static TlsContext of(TlsFiles files) throws IOException {
-        return new TlsContext(files, Shown.of(files.load()));
+        return new TlsContext(Shown.of(files.load()));
     }
 
     /**
@@ -54,13 +49,18 @@ public final class TlsContext {
         Shown before = shown;
         Shown now = Shown.of(loaded);
         shown = now;
-        return !now.chain.equals(before.chain);
+        return !now.loaded.chain().equals(before.loaded.chain());
+    }
+
+    /** Returns what connections begin with now. */
+    TlsFiles.Loaded loaded() {
+        return shown.loaded;
     }
 
     /** Returns when the first of the certificates that this side shows expires; null when it shows none. */
     @Nullable
     Instant expiry() {
-        return shown.chain.stream()
+        return shown.loaded.chain().stream()
                 .map(each -> each.getNotAfter().toInstant())
                 .min(Comparator.naturalOrder())
                 .orElse(null);
@@ -72,7 +72,7 @@ public final class TlsContext {
      * @param what names the one who wants to, as in {@code TLS on 127.0.0.1:3324}
      */
     public TlsContext requireCertificate(String what) throws IOException {
-        if (files.certificate() == null) {
+        if (shown.loaded.own() == null) {
             throw new IOException(what + ": a server must show a certificate; name files of a certificate and its key");
         }
         return this;
@@ -80,11 +80,12 @@ public final class TlsContext {
 
     /** Returns the side that accepts. */
     public TlsSession server() {
-        SSLEngine engine = shown.context.createSSLEngine();
+        Shown now = shown;
+        SSLEngine engine = now.context.createSSLEngine();
         engine.setUseClientMode(false);
         SSLParameters parameters = engine.getSSLParameters();
         parameters.setProtocols(PROTOCOLS);
-        parameters.setNeedClientAuth(files.requireClient());
+        parameters.setNeedClientAuth(now.loaded.files().requireClient());
         engine.setSSLParameters(parameters);
         return new TlsSession(engine);
     }

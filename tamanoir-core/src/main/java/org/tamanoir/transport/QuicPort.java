@@ -19,7 +19,6 @@ import io.netty.handler.codec.quic.QuicClosedChannelException;
 import io.netty.handler.codec.quic.QuicCodecBuilder;
 import io.netty.handler.codec.quic.QuicConnectionCloseEvent;
 import io.netty.handler.codec.quic.QuicServerCodecBuilder;
-import io.netty.handler.codec.quic.QuicSslContext;
 import io.netty.handler.codec.quic.QuicStreamChannel;
 import io.netty.handler.codec.quic.QuicStreamLimitChangedEvent;
 import io.netty.handler.codec.quic.QuicStreamType;
@@ -92,9 +91,8 @@ public final class QuicPort implements AutoCloseable {
     private static final AttributeKey<InetSocketAddress> TARGET = AttributeKey.valueOf(QuicPort.class, "target");
 
     private final Limits limits;
-    private final TlsFiles files;
-    /** What connections that come in begin with; null = none come in. */
-    private volatile @Nullable QuicSslContext serving;
+    /** What connections begin with from now on. */
+    private volatile QuicTls tls;
 
     private final QuicLibrary library;
     private final EventLoopGroup group;
@@ -140,11 +138,11 @@ public final class QuicPort implements AutoCloseable {
     /**
      * Starts the thread; nothing is listened on.
      *
-     * @param files what both servers and clients show and believe
-     * @throws IOException in one line, if QUIC cannot be had here
+     * @param loaded what both servers and clients show and believe
+     * @throws IOException in one line, if QUIC cannot be had here, or its library cannot use what was read
      */
-    public QuicPort(TransportKind kind, TlsFiles files, Limits limits) throws IOException {
-        this(kind, files, limits, LINGER, LOOK);
+    public QuicPort(TransportKind kind, TlsFiles.Loaded loaded, Limits limits) throws IOException {
+        this(kind, loaded, limits, LINGER, LOOK);
     }
 
     /**
@@ -152,13 +150,14 @@ public final class QuicPort implements AutoCloseable {
      *
      * @throws IOException as the public constructor
      */
-    QuicPort(TransportKind kind, TlsFiles files, Limits limits, Duration linger, Duration look) throws IOException {
+    QuicPort(TransportKind kind, TlsFiles.Loaded loaded, Limits limits, Duration linger, Duration look)
+            throws IOException {
         String obstacle = QuicLibrary.whyNot();
         if (!obstacle.isEmpty()) {
             throw new IOException(obstacle);
         }
         this.limits = limits;
-        this.files = files;
+        this.tls = QuicTls.of(loaded, PROTOCOL);
         this.linger = linger;
         this.look = look;
         this.places = new QuicPlaces(limits.connections(), limits.perPeer());
@@ -189,16 +188,13 @@ public final class QuicPort implements AutoCloseable {
     }
 
     /**
-     * Returns what has connections that come in from now on begin with what was read of the files of TLS.
+     * Returns what has connections from now on, both ways, begin with what was read of the files of TLS.
      *
      * @throws IOException in one line, if QUIC's library cannot use it
      */
     public Runnable renewal(TlsFiles.Loaded loaded) throws IOException {
-        if (loaded.own() == null) {
-            return () -> {};
-        }
-        QuicSslContext renewed = QuicTls.server(loaded, PROTOCOL);
-        return () -> serving = renewed;
+        QuicTls renewed = QuicTls.of(loaded, PROTOCOL);
+        return () -> tls = renewed;
     }
 
     /**
@@ -206,21 +202,20 @@ public final class QuicPort implements AutoCloseable {
      *
      * @param inside where each is connected to
      * @return the address with its real port
-     * @throws IOException in one line, if it cannot be had, or a file is no good
+     * @throws IOException in one line, if it cannot be had, or there is no certificate
      */
     public InetSocketAddress listen(InetSocketAddress address, InetSocketAddress inside) throws IOException {
         String name = Addresses.text(address);
-        if (files.certificate() == null) {
+        if (tls.accepting() == null) {
             throw new IOException(
                     "QUIC on " + name + ": a server must show a certificate; name files of a certificate and its key");
         }
-        renewal(files.load()).run();
         CompletableFuture<InetSocketAddress> bound = new CompletableFuture<>();
         loop.execute(() -> {
             QuicTokens tokens = new QuicTokens(System::nanoTime, this::isWelcome);
             QuicServerCodecBuilder codec = configured(new QuicServerCodecBuilder())
-                    .sslEngineProvider(
-                            connection -> Objects.requireNonNull(serving).newEngine(connection.alloc()))
+                    .sslEngineProvider(connection ->
+                            Objects.requireNonNull(tls.accepting()).newEngine(connection.alloc()))
                     .initialMaxStreamsBidirectional(1)
                     .tokenHandler(tokens)
                     .option(QuicChannelOption.SEGMENTED_DATAGRAM_PACKET_ALLOCATOR, library.segments())
@@ -439,10 +434,9 @@ public final class QuicPort implements AutoCloseable {
         if (known != null) {
             return known;
         }
-        QuicSslContext context = QuicTls.client(files.load(), PROTOCOL);
         QuicClientCodecBuilder codec = configured(new QuicClientCodecBuilder()).sslEngineProvider(connection -> {
             InetSocketAddress target = connection.attr(TARGET).get();
-            return context.newEngine(connection.alloc(), target.getHostString(), target.getPort());
+            return tls.connecting().newEngine(connection.alloc(), target.getHostString(), target.getPort());
         });
         Channel socket = library.newDatagrams(loop, codec.build());
         // On its own loop it is done when it returns.

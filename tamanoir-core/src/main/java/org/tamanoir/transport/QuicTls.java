@@ -7,36 +7,29 @@ import java.io.IOException;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509KeyManager;
+import org.jspecify.annotations.Nullable;
 import org.tamanoir.tls.TlsFiles;
 
-/** TLS inside QUIC (RFC 9001), by BoringSSL, with the keys, certificates and rules of the streams over TLS. Stateless. */
-final class QuicTls {
-    private QuicTls() {}
-
-    /** Returns the side that accepts; the files name a certificate. */
-    static QuicSslContext server(TlsFiles.Loaded loaded, String protocol) throws IOException {
+/**
+ * TLS inside QUIC (RFC 9001), by BoringSSL, with the keys, certificates and rules of the streams over TLS.
+ *
+ * @param accepting of the side that accepts; null = it has no certificate to show
+ * @param connecting of the side that connects: the certificate of the other must name the host as it was given
+ */
+record QuicTls(@Nullable QuicSslContext accepting, QuicSslContext connecting) {
+    /** @throws IOException in one line, if the library cannot use the key */
+    static QuicTls of(TlsFiles.Loaded loaded, String protocol) throws IOException {
+        QuicSslContextBuilder connecting =
+                QuicSslContextBuilder.forClient().endpointIdentificationAlgorithm("HTTPS");
         KeyManager own = loaded.own();
         if (own == null) {
-            throw new IOException("QUIC: a server must show a certificate; name files of a certificate and its key");
+            return new QuicTls(null, built(connecting, loaded, protocol));
         }
         requireUsable(own, loaded.files());
-        QuicSslContextBuilder builder = QuicSslContextBuilder.forServer(own, null)
-                .clientAuth(loaded.files().requireClient() ? ClientAuth.REQUIRE : ClientAuth.NONE)
-                .applicationProtocols(protocol);
-        return trusting(builder, loaded).build();
-    }
-
-    /** Returns the side that connects: the certificate of the other must name the host as it was given. */
-    static QuicSslContext client(TlsFiles.Loaded loaded, String protocol) throws IOException {
-        QuicSslContextBuilder builder = QuicSslContextBuilder.forClient()
-                .endpointIdentificationAlgorithm("HTTPS")
-                .applicationProtocols(protocol);
-        KeyManager own = loaded.own();
-        if (own != null) {
-            requireUsable(own, loaded.files());
-            builder.keyManager(own, null);
-        }
-        return trusting(builder, loaded).build();
+        QuicSslContextBuilder accepting = QuicSslContextBuilder.forServer(own, null)
+                .clientAuth(loaded.files().requireClient() ? ClientAuth.REQUIRE : ClientAuth.NONE);
+        return new QuicTls(
+                built(accepting, loaded, protocol), built(connecting.keyManager(own, null), loaded, protocol));
     }
 
     /** BoringSSL neither offers nor takes Ed25519 unless it is told to, which Netty does not. */
@@ -49,8 +42,11 @@ final class QuicTls {
         }
     }
 
-    private static QuicSslContextBuilder trusting(QuicSslContextBuilder builder, TlsFiles.Loaded loaded) {
+    private static QuicSslContext built(QuicSslContextBuilder builder, TlsFiles.Loaded loaded, String protocol) {
         TrustManager authorities = loaded.authorities();
-        return authorities == null ? builder : builder.trustManager(authorities);
+        if (authorities != null) {
+            builder.trustManager(authorities);
+        }
+        return builder.applicationProtocols(protocol).build();
     }
 }

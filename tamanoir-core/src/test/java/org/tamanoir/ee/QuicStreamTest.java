@@ -216,6 +216,36 @@ class QuicStreamTest extends TcpNodeTesting {
     }
 
     @Test
+    void streamsThatGoOnBelieveWhatWasReadLast() throws Exception {
+        Path trust = Files.copy(files.trust(), folder.resolve("trust.pem"));
+        Path strangers = new TestAuthority(folder, "stranger").certificate();
+        settings.tls = new TlsFiles(files.certificate(), files.key(), trust, false);
+        TestSink sink = quicSink(false);
+        TestNode node = node(MARK).overQuic(sink.address(), NextHop.Kind.HOST);
+
+        Files.copy(strangers, trust, StandardCopyOption.REPLACE_EXISTING);
+        sendOne(node).finish();
+        sink.await(1); // It is not read again before it is said.
+
+        assertThat(node.environment.renewTls()).isFalse();
+        sendOne(node);
+        eventually().until(() -> node.dropped(DropReason.NEXT_HOP_UNREACHABLE) == 1);
+
+        Files.copy(files.trust(), trust, StandardCopyOption.REPLACE_EXISTING);
+        assertThat(node.environment.renewTls()).isFalse();
+        sendOne(node).finish();
+        sink.await(2);
+        node.assertDrops(Map.of(DropReason.NEXT_HOP_UNREACHABLE, 1L));
+    }
+
+    private AnepSender sendOne(TestNode node) throws IOException {
+        AnepSender sender = quicSender(node.quicAddress());
+        sender.send(packets("mark"), ByteBuffer.allocate(3));
+        sender.flush();
+        return sender;
+    }
+
+    @Test
     void quicAndTcpMeetInANode() throws Exception {
         TestSink sink = sink();
         TestNode last = node(MARK).toHost(sink.address());

@@ -71,11 +71,11 @@ class QuicPortTest {
     }
 
     private static QuicPort port(TlsFiles files) throws IOException {
-        return new QuicPort(TransportKind.AUTO, files, QuicPort.Limits.DEFAULT);
+        return new QuicPort(TransportKind.AUTO, files.load(), QuicPort.Limits.DEFAULT);
     }
 
     private static QuicPort lingeringShortly(TlsFiles files, QuicPort.Limits limits) throws IOException {
-        return new QuicPort(TransportKind.AUTO, files, limits, SHORT_LINGER, Duration.ofSeconds(10));
+        return new QuicPort(TransportKind.AUTO, files.load(), limits, SHORT_LINGER, Duration.ofSeconds(10));
     }
 
     private static InetSocketAddress listen(QuicPort server, InetSocketAddress inside) throws IOException {
@@ -126,8 +126,8 @@ class QuicPortTest {
     void bytesArriveBothWaysAndEachWayEndsByItself(TransportKind kind) throws Exception {
         byte[] there = random(3_000_000, 1);
         byte[] back = random(2_000_000, 2);
-        try (QuicPort server = new QuicPort(kind, authority.files("node"), QuicPort.Limits.DEFAULT);
-                QuicPort client = new QuicPort(kind, authority.trusting(), QuicPort.Limits.DEFAULT);
+        try (QuicPort server = new QuicPort(kind, authority.files("node").load(), QuicPort.Limits.DEFAULT);
+                QuicPort client = new QuicPort(kind, authority.trusting().load(), QuicPort.Limits.DEFAULT);
                 Socket socket = connect(client, listen(server, readerAddress()))) {
             CompletableFuture<Void> sent = send(socket, there);
             try (Socket far = accepted()) {
@@ -194,9 +194,9 @@ class QuicPortTest {
         Duration look = Duration.ofMillis(50);
         byte[] last = random(900_000, 9); // Fits in a stream's window, so that all of it is sent at once.
         try (QuicPort server = new QuicPort(
-                        TransportKind.AUTO, authority.files("node"), QuicPort.Limits.DEFAULT, SHORT_LINGER, look);
+                        TransportKind.AUTO, authority.files("node").load(), QuicPort.Limits.DEFAULT, SHORT_LINGER, look);
                 QuicPort client = new QuicPort(
-                        TransportKind.AUTO, authority.trusting(), QuicPort.Limits.DEFAULT, SHORT_LINGER, look);
+                        TransportKind.AUTO, authority.trusting().load(), QuicPort.Limits.DEFAULT, SHORT_LINGER, look);
                 Socket socket = connect(client, listen(server, readerAddress()))) {
             socket.getOutputStream().write(1); // A stream is there for the far side with its first byte.
             try (Socket far = accepted()) {
@@ -340,11 +340,26 @@ class QuicPortTest {
     }
 
     @Test
-    void aKeyThatTheLibraryCannotUseIsRefusedAtTheStart() throws Exception {
-        try (QuicPort server = port(authority.withKey("node", "Ed25519"))) {
-            assertThatThrownBy(() -> listen(server, readerAddress()))
-                    .isInstanceOf(IOException.class)
-                    .hasMessageContaining("none of EC and RSA");
+    void aKeyThatTheLibraryCannotUseIsRefusedAtTheStart() {
+        assertThatThrownBy(() -> port(authority.withKey("node", "Ed25519")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("none of EC and RSA");
+    }
+
+    @Test
+    void fromARenewalOnWhoConnectsShowsAndBelievesWhatWasRead() throws Exception {
+        TlsFiles stranger = new TestAuthority(folder, "stranger").trusting();
+        try (QuicPort server = port(authority.files("node", true, "127.0.0.1"));
+                QuicPort client = port(stranger)) {
+            InetSocketAddress address = listen(server, readerAddress());
+            assertThatThrownBy(() -> connect(client, address)).isInstanceOf(SSLException.class);
+            client.renewal(authority.files("client").load()).run();
+            try (Socket socket = connect(client, address)) {
+                socket.getOutputStream().write(1);
+                try (Socket far = accepted()) {
+                    assertThat(far.getInputStream().read()).isEqualTo(1);
+                }
+            }
         }
     }
 
@@ -465,7 +480,7 @@ class QuicPortTest {
         log.setLevel(Level.INFO);
         log.addAppender(lines);
         try (QuicPort server =
-                        new QuicPort(TransportKind.AUTO, authority.files("node"), new QuicPort.Limits(0, 0, TIME));
+                        new QuicPort(TransportKind.AUTO, authority.files("node").load(), new QuicPort.Limits(0, 0, TIME));
                 QuicPort client = port(authority.trusting())) {
             InetSocketAddress address = listen(server, readerAddress());
             for (int i = 0; i < 2; i++) {
