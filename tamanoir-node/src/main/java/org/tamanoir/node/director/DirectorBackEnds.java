@@ -96,7 +96,14 @@ final class DirectorBackEnds {
         URI admin = named == null ? usualAdmin(address) : named;
         Path adminToken = given.find(ADMIN_TOKEN);
         if (adminToken != null) {
-            adminTokens.put(admin, adminToken);
+            Path other = adminTokens.putIfAbsent(admin, adminToken);
+            if (other != null && !other.equals(adminToken)) {
+                root.problems()
+                        .add(
+                                given.where(ADMIN_TOKEN),
+                                "another back-end has " + other + " for the same admin API, " + admin
+                                        + ": give both one file, or each its own admin");
+            }
         }
         backEnds.add(new BackEnd(name, address, admin, given.find(WEIGHT)));
     }

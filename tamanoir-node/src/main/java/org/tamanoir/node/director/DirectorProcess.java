@@ -52,7 +52,6 @@ final class DirectorProcess {
             // The port first: what cannot listen changes nothing in the kernel.
             try (Director director = new Director(config, ipvs);
                     DirectorServer server = server(director)) {
-                director.authorizations(settings.authorizations());
                 Systemd systemd = Systemd.ofProcess();
                 HangUp.onHangUp(new DirectorReload(file, settings, director::authorizations, systemd)::reload);
                 director.start();

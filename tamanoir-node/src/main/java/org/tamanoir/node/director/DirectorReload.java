@@ -3,6 +3,7 @@ package org.tamanoir.node.director;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -23,17 +24,24 @@ final class DirectorReload {
     private final DirectorSettings running;
     private final Consumer<Map<URI, String>> authorizations;
     private final Systemd systemd;
+    private Map<URI, String> shown;
 
     /**
-     * @param running what the director was started with
+     * Has admin APIs shown what the director was started with.
+     *
+     * @param running what that is
      * @param authorizations takes what is shown to admin APIs from now on
      * @param systemd learns of each reload and what came of it
+     * @throws IOException in one line, if a token cannot be read
      */
-    DirectorReload(Path file, DirectorSettings running, Consumer<Map<URI, String>> authorizations, Systemd systemd) {
+    DirectorReload(Path file, DirectorSettings running, Consumer<Map<URI, String>> authorizations, Systemd systemd)
+            throws IOException {
         this.file = file;
         this.running = running;
         this.authorizations = authorizations;
         this.systemd = systemd;
+        shown = running.authorizations();
+        authorizations.accept(shown);
     }
 
     /** Reads it, and logs what came of it in one line. */
@@ -54,7 +62,8 @@ final class DirectorReload {
             if (wanted == null) {
                 throw new IOException(String.join("; ", problems.lines()));
             }
-            authorizations.accept(wanted.authorizations());
+            shown = toShow(wanted);
+            authorizations.accept(shown);
         } catch (IOException e) {
             String refused = "reload refused, nothing is changed: " + e.getMessage();
             LOG.error("{}", refused);
@@ -66,5 +75,13 @@ final class DirectorReload {
                         : "; what else changed needs a restart, which cuts no stream");
         LOG.info("{}", taken);
         return taken;
+    }
+
+    /** Returns what the file says, and for admin APIs that it lists no longer, and that are asked until a restart, what was. */
+    private Map<URI, String> toShow(DirectorSettings wanted) throws IOException {
+        Map<URI, String> kept = new HashMap<>(shown);
+        wanted.director().backEnds().forEach(listed -> kept.remove(listed.admin()));
+        kept.putAll(wanted.authorizations());
+        return kept;
     }
 }

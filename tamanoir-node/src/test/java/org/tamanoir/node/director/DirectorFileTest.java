@@ -131,6 +131,19 @@ class DirectorFileTest {
     }
 
     @Test
+    void anAdminApiIsShownOneToken() throws Exception {
+        Path one = SecretFile.write(folder.resolve("one"), "0123456789abcdef");
+        Path other = SecretFile.write(folder.resolve("other"), "0123456789abcdef-other");
+        String both = "back-ends:\n- {name: node1, address: 10.0.0.11, admin-token-file: " + one + "}\n"
+                + "- {name: node2, address: 10.0.0.12, admin: 'http://10.0.0.11:3324/', admin-token-file: ";
+        assertThat(read(SERVICE + both + one + "}\n").adminTokens()).hasSize(1);
+        assertThat(problems(SERVICE + both + other + "}\n"))
+                .singleElement()
+                .asString()
+                .contains("back-ends[1].admin-token-file: another back-end has " + one, "http://10.0.0.11:3324: ");
+    }
+
+    @Test
     void everyKeyIsMapped() throws Exception {
         Path token = SecretFile.write(folder.resolve("token"), "0123456789abcdef");
         Path adminToken = SecretFile.write(folder.resolve("admin-token"), "0123456789abcdef-admin");

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import org.tamanoir.node.cli.Systemd;
 import org.tamanoir.node.config.Problems;
@@ -66,7 +68,10 @@ class DirectorReloadTest {
         assertThat(problems.lines()).isEmpty();
         assertThat(Objects.requireNonNull(settings).authorizations())
                 .containsExactly(Map.entry(NODE, "Bearer " + FIRST));
-        return new DirectorReload(file, settings, taken::add, Systemd.ofProcess());
+        DirectorReload reload = new DirectorReload(file, settings, taken::add, Systemd.ofProcess());
+        assertThat(taken).containsExactly(Map.of(NODE, "Bearer " + FIRST));
+        taken.clear();
+        return reload;
     }
 
     private String line() {
@@ -90,6 +95,28 @@ class DirectorReloadTest {
         reload.reload();
         assertThat(taken).hasSize(1);
         assertThat(line()).endsWith("what else changed needs a restart, which cuts no stream");
+    }
+
+    /** The director asks the old address until it is started again. */
+    @ParameterizedTest
+    @ValueSource(strings = {"address: 10.0.0.12", "address: 10.0.0.11, admin: 'http://10.0.0.11:4000'"})
+    void whoIsListedOtherwiseIsShownWhatHeWasUntilARestart(String other) throws Exception {
+        DirectorReload reload = started();
+        SecretFile.write(folder.resolve("token"), SECOND);
+        write(text("10.0.0.100").replace("address: 10.0.0.11", other));
+        reload.reload();
+        assertThat(taken).hasSize(1);
+        assertThat(taken.get(0)).containsEntry(NODE, "Bearer " + FIRST);
+        assertThat(line()).endsWith("what else changed needs a restart, which cuts no stream");
+    }
+
+    @Test
+    void whoLosesHisTokenIsShownNothing() throws Exception {
+        DirectorReload reload = started();
+        write("services: [{name: anep, address: 10.0.0.100}]\nback-ends: [{name: node1, address: 10.0.0.11}]\n");
+        reload.reload();
+        assertThat(taken).containsExactly(Map.of());
+        assertThat(line()).isEqualTo("reloaded: 0 tokens for admin APIs of back-ends");
     }
 
     @Test
