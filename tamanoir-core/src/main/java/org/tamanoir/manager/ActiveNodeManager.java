@@ -55,6 +55,7 @@ public final class ActiveNodeManager implements AutoCloseable {
     private final @Nullable Deployer deployer;
     private final Outcomes outcomes = new Outcomes();
     private final EventLog events = new EventLog();
+    private final WantedServices wanted = new WantedServices();
     private final Placements placements;
     private final ServiceStatuses statuses;
     private final Reconfiguration reconfiguration;
@@ -92,13 +93,13 @@ public final class ActiveNodeManager implements AutoCloseable {
         if (deployment == null) {
             deployer = null;
             reconfiguration = new Reconfiguration(this, catalog, null);
-            statuses = new ServiceStatuses(environment, catalog, null);
+            statuses = new ServiceStatuses(environment, catalog, null, wanted);
             return;
         }
-        Deployer loaded = new Deployer(environment, catalog, deployment, events, outcomes);
+        Deployer loaded = new Deployer(environment, catalog, deployment, events, outcomes, wanted);
         deployer = loaded;
         reconfiguration = new Reconfiguration(this, catalog, loaded);
-        statuses = new ServiceStatuses(environment, catalog, loaded);
+        statuses = new ServiceStatuses(environment, catalog, loaded, wanted);
         if (deployment.onDemand()) {
             UpstreamCodeServers upstream = new UpstreamCodeServers(deployment.neighbours(), deployment.tls());
             environment.fetchFrom((key, then) -> OnDemandFetch.of(loaded, upstream, key, then));
@@ -117,7 +118,7 @@ public final class ActiveNodeManager implements AutoCloseable {
 
     /** Has {@link #services} show those too that the configuration names, with what names each, and the node does not have. */
     public void wanted(Supplier<Map<String, String>> names) {
-        statuses.wanted(names);
+        wanted.names(names);
     }
 
     /** Tells of each service that the configuration names and the node does not have: once, when the node has started. */
@@ -153,6 +154,7 @@ public final class ActiveNodeManager implements AutoCloseable {
             DeployedVersion now = to.deployAndWait(key, fetcher -> fetcher.update(key, allowOlder));
             return statuses.of(now);
         } catch (CodeRefusedException e) {
+            wanted.refused(ServiceKey.of(service.replaceFirst(":.*", "")), String.valueOf(e.getMessage()));
             throw new ManagerException(Kind.REFUSED, e.getMessage() + " (" + e.refusal() + ")");
         } catch (CodeUnavailableException e) {
             throw new ManagerException(

@@ -20,14 +20,16 @@ final class Attempt {
     private final Deployer deployer;
     private final Outcomes outcomes;
     private final EventLog events;
+    private final WantedServices wanted;
     private final long key;
     private final long beginNs = System.nanoTime();
     private String outcome = "unavailable";
 
-    Attempt(Deployer deployer, Outcomes outcomes, EventLog events, long key) {
+    Attempt(Deployer deployer, Outcomes outcomes, EventLog events, WantedServices wanted, long key) {
         this.deployer = deployer;
         this.outcomes = outcomes;
         this.events = events;
+        this.wanted = wanted;
         this.key = key;
         outcomes.begin();
     }
@@ -40,7 +42,7 @@ final class Attempt {
     DeployedVersion succeeded(ServicePackage code, boolean forStream)
             throws CodeRefusedException, CodeUnavailableException {
         DeployedVersion service = deployer.install(key, code, forStream);
-        deployer.refused(key, null);
+        wanted.deployed(service.id);
         outcome = Outcomes.ofSource(code.source());
         String ms = Long.toString(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs));
         String signer = service.publisherId() == null ? "unsigned" : "signed by " + service.publisherId();
@@ -58,7 +60,7 @@ final class Attempt {
         String line = message.startsWith(which) ? message : which + message; // The fetcher says the key itself.
         LOG.warn("not deployed: {}", line);
         if (e instanceof CodeRefusedException) {
-            deployer.refused(key, message);
+            wanted.refused(key, message);
         }
         events.add(
                 e instanceof CodeRefusedException ? "code-refused" : "deployment-failed",

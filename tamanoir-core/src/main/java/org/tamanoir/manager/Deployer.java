@@ -5,7 +5,6 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -63,9 +62,6 @@ final class Deployer {
     /** Deployments of one party that wait for a thread; what comes beyond is refused. */
     private static final int MAX_QUEUED = 64;
 
-    /** Services named by the configuration are fewer; strangers can have others refused. */
-    private static final int MAX_REFUSALS = 1024;
-
     private final ExecutionEnvironment environment;
     private final ServiceCatalog catalog;
     private final DeploymentConfig from;
@@ -79,15 +75,7 @@ final class Deployer {
     private final List<DeployedVersion> leaving = new ArrayList<>();
     /** Keys that an operator keeps away from streams. */
     private final Set<Long> blocked = ConcurrentHashMap.newKeySet();
-
-    /** Why the last deployment of a key was refused; the first make room for the last. */
-    private final Map<Long, String> refusals = new LinkedHashMap<>() {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, String> eldest) {
-            return size() > MAX_REFUSALS;
-        }
-    };
-
+    private final WantedServices wanted;
     private final FairThreads threads;
     private final FairThreads peerThreads;
 
@@ -96,12 +84,14 @@ final class Deployer {
             ServiceCatalog catalog,
             DeploymentConfig from,
             EventLog events,
-            Outcomes outcomes) {
+            Outcomes outcomes,
+            WantedServices wanted) {
         this.environment = environment;
         this.catalog = catalog;
         this.from = from;
         this.events = events;
         this.outcomes = outcomes;
+        this.wanted = wanted;
         catalog.all().forEach(definition -> classPath.put(definition.name(), definition));
         threads = new FairThreads(environment, "deploy-", MAX_THREADS, MAX_AT_WORK, MAX_QUEUED);
         peerThreads = new FairThreads(environment, "deploy-peer-", MAX_PEER_THREADS, 1, MAX_QUEUED);
@@ -168,25 +158,7 @@ final class Deployer {
 
     /** Begins a deployment; its caller ends it. */
     Attempt begin(long key) {
-        return new Attempt(this, outcomes, events, key);
-    }
-
-    /** Remembers why the last deployment of a key was refused; null = it was not. */
-    void refused(long key, @Nullable String why) {
-        synchronized (refusals) {
-            refusals.remove(key);
-            if (why != null) {
-                refusals.put(key, why);
-            }
-        }
-    }
-
-    /** Returns why the last deployment of a key was refused; null if it was not. */
-    @Nullable
-    String refusal(long key) {
-        synchronized (refusals) {
-            return refusals.get(key);
-        }
+        return new Attempt(this, outcomes, events, wanted, key);
     }
 
     /** Begins a search for a key's code. */

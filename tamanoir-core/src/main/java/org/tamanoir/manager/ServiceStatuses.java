@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.anep.ServiceKey;
 import org.tamanoir.catalog.InstanceStatus;
@@ -36,23 +35,27 @@ final class ServiceStatuses {
     private final ExecutionEnvironment environment;
     private final ServiceCatalog catalog;
     private final @Nullable Deployer deployer;
-    private volatile Supplier<Map<String, String>> wanted = Map::of;
+    private final WantedServices wanted;
 
-    /** Reads the state of services. @param deployer null = only services of the class path */
-    ServiceStatuses(ExecutionEnvironment environment, ServiceCatalog catalog, @Nullable Deployer deployer) {
+    /**
+     * Reads the state of services, with those that are wanted and that the node does not have.
+     *
+     * @param deployer null = only services of the class path
+     */
+    ServiceStatuses(
+            ExecutionEnvironment environment,
+            ServiceCatalog catalog,
+            @Nullable Deployer deployer,
+            WantedServices wanted) {
         this.environment = environment;
         this.catalog = catalog;
         this.deployer = deployer;
-    }
-
-    /** Has those shown too that somebody wants, by their names, with who does, and the node does not have. */
-    void wanted(Supplier<Map<String, String>> names) {
-        wanted = names;
+        this.wanted = wanted;
     }
 
     /** Returns the services that somebody wants and the node does not have, with who does. */
     Map<String, String> missing() {
-        Map<String, String> missing = new TreeMap<>(wanted.get());
+        Map<String, String> missing = new TreeMap<>(wanted.names());
         missing.keySet().removeIf(name -> catalog.find(ServiceKey.of(name)) != null);
         return missing;
     }
@@ -182,7 +185,7 @@ final class ServiceStatuses {
     /** Returns the status of a service that the node does not have: its last deployment failed, or there was none. */
     private ServiceStatus missing(String label, String who) {
         int colon = label.indexOf(':');
-        String refusal = deployer == null ? null : deployer.refusal(ServiceKey.of(label));
+        String refusal = wanted.refusal(label);
         ServiceHealth health = new ServiceHealth();
         health.began(
                 StreamInfo.Transport.UDP,
