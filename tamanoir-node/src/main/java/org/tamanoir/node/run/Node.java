@@ -103,8 +103,8 @@ public final class Node {
     /** Lets other processes have what comes to the servers. */
     private final List<Runnable> leaving = new ArrayList<>();
 
-    /** Have servers read the files of TLS again. */
-    private final List<TlsFiles.Renewal> renewing = new ArrayList<>();
+    /** Have servers read the files of TLS again, by their names. */
+    private final Map<String, TlsFiles.Renewal> renewing = new LinkedHashMap<>();
 
     private final Map<String, String> servers = new LinkedHashMap<>();
     private @Nullable ActiveNodeManager manager;
@@ -391,7 +391,7 @@ public final class Node {
                 sockets);
         opened.push(server);
         leaving.add(server::leave);
-        renewing.add(server::renew);
+        renewing.put("code server", server::renew);
         environment.advertise(server.address());
         servers.put("code server", Endpoint.toString(server.address()));
     }
@@ -423,7 +423,7 @@ public final class Node {
         }
         opened.push(server);
         leaving.add(server::leave);
-        renewing.add(server::renew);
+        renewing.put("admin API", server::renew);
         servers.put("admin API", (admin.tls() ? "https://" : "http://") + Endpoint.toString(server.address()));
     }
 
@@ -640,11 +640,7 @@ public final class Node {
         failed.addAll(plain.commit());
         started.reportMissing();
         List<String> taken = new ArrayList<>(changes.taken());
-        try {
-            taken.addAll(renewTls());
-        } catch (IOException e) {
-            failed.add(String.valueOf(e.getMessage()));
-        }
+        renewTls(taken, failed);
         started.report(
                 "reload",
                 "configuration read again: " + taken.size() + " changes taken, "
@@ -654,20 +650,34 @@ public final class Node {
         return new Reloading.Outcome(taken, failed, changes.left());
     }
 
-    /** Has connections from now on show what the files of TLS hold now; returns a line when that is another certificate. */
-    private List<String> renewTls() throws IOException {
+    /**
+     * Has connections from now on show what the files of TLS hold now.
+     *
+     * @param taken gets a line when that is another certificate
+     * @param failed gets a line when the files are no good, which changes nothing, or else for each server that goes on
+     *     as before
+     */
+    private void renewTls(List<String> taken, List<String> failed) {
         TlsFiles files = files();
         if (files == null) {
-            return List.of();
+            return;
         }
-        boolean isOther = environment.renewTls();
-        for (TlsFiles.Renewal each : renewing) {
-            each.run();
+        try {
+            if (environment.renewTls()) {
+                taken.add("tls.certificate: another one in " + files.certificate() + ", which expires at "
+                        + environment.certificateExpiry());
+            }
+        } catch (IOException e) {
+            failed.add(String.valueOf(e.getMessage()));
+            return;
         }
-        return isOther
-                ? List.of("tls.certificate: another one in " + files.certificate() + ", which expires at "
-                        + environment.certificateExpiry())
-                : List.of();
+        renewing.forEach((server, renewal) -> {
+            try {
+                renewal.run();
+            } catch (IOException e) {
+                failed.add(server + ": " + e.getMessage());
+            }
+        });
     }
 
     private void changeAuthentication(NodeConfig before, NodeConfig after) throws ManagerException {

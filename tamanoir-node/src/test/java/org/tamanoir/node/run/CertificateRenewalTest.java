@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.tamanoir.client.AnepSender;
+import org.tamanoir.node.admin.Reloading;
 import org.tamanoir.node.cli.Systemd;
 import org.tamanoir.node.config.ConfigFile;
 import org.tamanoir.node.config.NodeConfig;
@@ -128,6 +129,32 @@ class CertificateRenewalTest {
         assertThat(shown(doors.get(0), second.trusting())).isNotNull();
         events = new JsonMapper().readTree(get(admin, second.trusting(), "/v1/events"));
         assertThat(change(events).toString()).contains("\"peer\":\"SIGHUP\"", "is not PEM");
+    }
+
+    /** HTTP servers cannot use Ed25519, which streams can. */
+    @Test
+    void whatAServerDoesNotTakeIsSaidOfEachAndOfStreamsThatTheyHaveIt() throws Exception {
+        TestAuthority authority = new TestAuthority(folder, "authority");
+        TlsFiles before = authority.files("node");
+        Files.writeString(folder.resolve("node.yaml"), """
+                listen: {tcp: [], udp: [], tls: ["127.0.0.1:0"]}
+                tls: {certificate: %s, key: %s}
+                admin: {listen: "127.0.0.1:0", tls: true}
+                deploy: {code-server: "127.0.0.1:0", tls: true}
+                """.formatted(
+                        before.certificate(), before.key()));
+        Node started = new Node(read(new Problems()));
+        node = started;
+        started.start();
+        authority.withKey("node", "Ed25519"); // In the same files.
+        Reloading.Outcome outcome = started.apply(read(new Problems()));
+        assertThat(outcome.changed())
+                .singleElement()
+                .asString()
+                .startsWith("tls.certificate: another one in " + before.certificate());
+        assertThat(outcome.failed()).satisfiesExactlyInAnyOrder(
+                line -> assertThat(line).startsWith("admin API: TLS certificate " + before.certificate()),
+                line -> assertThat(line).startsWith("code server: TLS certificate " + before.certificate()));
     }
 
     /** Returns the last change. */
