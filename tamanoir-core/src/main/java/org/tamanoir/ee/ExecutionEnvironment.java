@@ -56,6 +56,7 @@ import org.tamanoir.sapf.SapfStatistics;
 import org.tamanoir.sched.QosStatus;
 import org.tamanoir.sched.QualityOfService;
 import org.tamanoir.service.Checkpoint;
+import org.tamanoir.service.FailurePolicy;
 import org.tamanoir.service.ServiceControl;
 import org.tamanoir.service.StreamInfo;
 import org.tamanoir.supervision.CoreThreads;
@@ -415,6 +416,11 @@ public final class ExecutionEnvironment implements AutoCloseable {
     /** Returns the Type ID of the packets that services process. */
     public int typeId() {
         return config.typeId();
+    }
+
+    /** Returns whether packets go on whose service the node does not have. */
+    public boolean passesUnknown() {
+        return config.unknownService() == FailurePolicy.PASS;
     }
 
     /** Looks into the packet path. */

@@ -130,6 +130,11 @@ public final class ActiveNodeManager implements AutoCloseable {
         });
     }
 
+    /** Returns whether packets may be for services that the node does not have: these are fetched, or other nodes'. */
+    public boolean mayHaveOthers() {
+        return deployer != null || environment.passesUnknown();
+    }
+
     /** Returns the services that streams can get now: those of {@link #services} but what only ends, without counts. */
     public Collection<ServiceDefinition> definitions() {
         return catalog.all();

@@ -303,7 +303,8 @@ class MainTest {
                 .singleElement()
                 .asString()
                 .startsWith("warning: " + file
-                        + ":1: listen.gateways: service org.tamanoir.services.Montor is not on the class path");
+                        + ":1: listen.gateways: service org.tamanoir.services.Montor is not on the class path, so "
+                        + "neither its name nor its settings are checked until it is fetched");
     }
 
     @Test

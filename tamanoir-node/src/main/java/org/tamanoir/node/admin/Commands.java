@@ -270,6 +270,9 @@ public final class Commands {
     Map<String, @Nullable Object> changeQos(Call call) throws ApiException {
         List<String> problems = new ArrayList<>();
         QosConfig config = QosSection.read(call.json(), problems);
+        if (problems.isEmpty() && !manager.mayHaveOthers()) {
+            problems.addAll(QosSection.nobodyHas(config, manager.serviceNames()));
+        }
         if (problems.isEmpty()) {
             try {
                 manager.changeQos(config);

@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +23,6 @@ import org.tamanoir.ee.ExecutionEnvironment;
 import org.tamanoir.kernel.KernelConfig;
 import org.tamanoir.manager.DeploymentConfig.ServiceSettings;
 import org.tamanoir.nodeos.Level;
-import org.tamanoir.qdisc.ClassRule;
 import org.tamanoir.qdisc.QosConfig;
 import org.tamanoir.routing.Prefix;
 import org.tamanoir.routing.Route;
@@ -225,11 +223,7 @@ public final class NodeConfigBuilder {
             }
         });
         if (values.get(NodeSettings.UNKNOWN_SERVICE) != FailurePolicy.PASS) { // Else they may be other nodes'.
-            qos.rules().stream()
-                    .map(ClassRule::service)
-                    .filter(Objects::nonNull)
-                    .map(label -> label.replaceFirst(":.*", ""))
-                    .filter(this::isMissing)
+            QosSection.missing(qos, services.keySet())
                     .forEach(name -> missing.putIfAbsent(name, new Wanting(rules, "a rule")));
         }
         return missing;
@@ -244,14 +238,10 @@ public final class NodeConfigBuilder {
 
     private void checkMissing(String name, Wanting wanting, boolean mayFetch) {
         if (mayFetch) {
-            warnings.add(wanting.where() + ": service " + name + " is not on the class path, so its settings are not "
-                    + "checked, and packets for it wait until it is fetched, or fail");
+            warnings.add(wanting.where() + ": service " + name + " is not on the class path, so neither its name nor "
+                    + "its settings are checked until it is fetched");
         } else if (!deployedWhere.containsKey(name)) { // Those are told of already.
-            problems.add(
-                    wanting.where(),
-                    wanting.what() + " names service " + name + ", which nobody has: add its jar to the class path, "
-                            + "correct the name" + ServiceClasses.suggestion(name, services.keySet())
-                            + ", or say in 'deploy' whose code may be fetched");
+            problems.add(wanting.where(), ServiceClasses.nobodyHas(wanting.what(), name, services.keySet()));
         }
     }
 

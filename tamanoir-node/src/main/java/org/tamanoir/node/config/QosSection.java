@@ -1,9 +1,11 @@
 package org.tamanoir.node.config;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.qdisc.ClassRule;
@@ -54,6 +56,24 @@ public final class QosSection {
         QosConfig config = read(new Section("", "qos", tree(json), found));
         problems.addAll(found.lines());
         return config;
+    }
+
+    /** Returns the services, without their versions, that rules name, and that are neither known nor on the class path. */
+    static List<String> missing(QosConfig config, Collection<String> known) {
+        return config.rules().stream()
+                .map(ClassRule::service)
+                .filter(Objects::nonNull)
+                .map(label -> label.replaceFirst(":.*", ""))
+                .filter(name -> !known.contains(name) && !ServiceClasses.exists(name))
+                .distinct()
+                .toList();
+    }
+
+    /** Returns a line for each service that rules name and that nobody has, where nothing can be fetched. */
+    public static List<String> nobodyHas(QosConfig config, Collection<String> known) {
+        return missing(config, known).stream()
+                .map(name -> "qos.rules: " + ServiceClasses.nobodyHas("a rule", name, known))
+                .toList();
     }
 
     static YamlNode tree(JsonNode json) {

@@ -60,6 +60,12 @@ final class ServiceClasses {
         return loader().getResource(className.replace('.', '/') + ".class") != null;
     }
 
+    /** Returns the line that refuses the name of a service that cannot come to be there. */
+    static String nobodyHas(String what, String name, Collection<String> known) {
+        return what + " names service " + name + ", which nobody has: add its jar to the class path, correct the name"
+                + suggestion(name, known) + ", or say in 'deploy' whose code may be fetched";
+    }
+
     /** Returns {@code " to NAME"}, the service that may be meant; empty if none is near. */
     static String suggestion(String name, Collection<String> known) {
         // Else the package, which most of them share, would count for most of the letters.

@@ -131,6 +131,20 @@ class AdminQosTest {
         assertThat(one.error()).doesNotContain("\n");
     }
 
+    /** As in a file. */
+    @Test
+    void aRuleForAServiceThatNobodyHasIsRefused() throws Exception {
+        String rule = "{\"classes\": [{\"name\": \"a\"}], \"default-class\": \"a\", \"rules\": "
+                + "[{\"service\": \"org.example.Gone:1.0\", \"class\": \"a\"}]}";
+        TestAdmin.Reply refused = node.put("/v1/qos", rule);
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.error())
+                .contains("nothing is changed; qos.rules: a rule names service org.example.Gone, which nobody has: ");
+        assertThat(node.get("/v1/qos").body()).isEqualTo(OFF);
+        String there = rule.replace("org.example.Gone:1.0", AdminQosTest.class.getName());
+        assertThat(node.put("/v1/qos", there).status()).isEqualTo(200);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "[]", "{\"classes\": [}", "classes: []", "{\"pre\": null, \"pre\": null}", "{} {}"})
     void whatIsNoJsonObjectIsRefused(String body) throws Exception {
