@@ -159,16 +159,8 @@ final class CodeClient implements AutoCloseable {
     }
 
     private static String reason(Throwable error) {
-        for (Throwable at = error; at != null; at = at.getCause()) {
-            if (at instanceof java.nio.channels.UnresolvedAddressException) {
-                return ": host name is not known";
-            }
-            if (at.getMessage() != null) {
-                String text = Causes.text(at);
-                return ": " + OneLine.of(text.substring(0, Math.min(text.length(), MAX_REASON)));
-            }
-        }
-        return "";
+        String text = Causes.text(error);
+        return ": " + OneLine.of(text.substring(0, Math.min(text.length(), MAX_REASON)));
     }
 
     static String seconds(Duration time) {

@@ -115,7 +115,8 @@ public final class Causes {
             return "nobody listens on the port";
         }
         if (cause instanceof ConnectException) {
-            return cause.getCause() == null ? "no connection" : "no connection: " + text(cause.getCause());
+            Throwable why = cause.getCause();
+            return why == null || why instanceof ClosedChannelException ? "no connection" : text(why);
         }
         if (cause instanceof UnresolvedAddressException) {
             return "the name does not resolve";

@@ -50,7 +50,10 @@ class CausesTest {
         assertThat(Causes.text(annotated(new ConnectException()))).isEqualTo("no connection");
         ConnectException outer = new ConnectException();
         outer.initCause(new ClosedChannelException());
-        assertThat(Causes.text(outer)).isEqualTo("no connection: the connection is closed");
+        assertThat(Causes.text(outer)).isEqualTo("no connection");
+        ConnectException unresolved = new ConnectException();
+        unresolved.initCause(new UnresolvedAddressException());
+        assertThat(Causes.text(unresolved)).isEqualTo("the name does not resolve");
         assertThat(Causes.text(new AsynchronousCloseException())).isEqualTo("the connection is closed");
         assertThat(Causes.text(new UnresolvedAddressException())).isEqualTo("the name does not resolve");
         assertThat(Causes.text(new TimeoutException())).isEqualTo("no answer in time");

@@ -5,7 +5,6 @@ import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -121,13 +120,11 @@ final class Calls {
 
     private static String line(Throwable cause) {
         for (Throwable each = cause; each != null; each = each.getCause()) {
-            if (each instanceof UnresolvedAddressException) {
-                return "the host is unknown: correct its name";
-            } else if (each instanceof SSLException) {
+            if (each instanceof SSLException) {
                 return "no TLS connection: " + Causes.text(each)
                         + "; give the certificate of its authority (--ca FILE), or correct http or https";
             } else if (each instanceof ConnectException) {
-                return "cannot be reached; is the repository running there?";
+                return "cannot be reached: " + Causes.text(each) + "; is the repository running there?";
             }
         }
         return "the call failed: " + Causes.text(cause);
