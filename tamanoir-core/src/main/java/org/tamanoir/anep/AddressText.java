@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class AddressText {
     private static final Pattern IPV4 = Pattern.compile("(?:(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)(?:\\.(?!$)|$)){4}");
     private static final Pattern IPV6 = Pattern.compile("(?!.*[0-9a-fA-F]{5})[0-9a-fA-F:.]+");
-    private static final Pattern WITH_PORT = Pattern.compile("(?:\\[([^\\]]*:[^\\]]*)]|([^:]*)):(\\d{1,5})");
+    private static final Pattern WITH_PORT = Pattern.compile("(?:\\[([^\\]]*:[^\\]]*)]|([^:]*)):(0|[1-9]\\d{0,4})");
     private static final int MAX_PORT = 65_535;
     private static final int OCTETS = 4;
     private static final int GROUPS = 8;

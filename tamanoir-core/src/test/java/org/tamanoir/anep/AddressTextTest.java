@@ -78,6 +78,8 @@ class AddressTextTest {
                 "2001:db8::8:80 | must be an address and a port",
                 "[10.0.0.8]:80 | '[10.0.0.8]' is no address",
                 "10.0.0.8:٣ | must be an address and a port",
+                "10.0.0.8:00080 | must be an address and a port",
+                "10.0.0.8:00 | must be an address and a port",
                 "10.0.0.8:0 | 10.0.0.8:0: the port must be 1 to 65535",
                 "10.0.0.8:65536 | the port must be 1 to 65535",
                 "localhost:80 | 'localhost' is no address: write one as 10.0.0.1",
