@@ -2,6 +2,7 @@ package org.tamanoir.repository;
 
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.util.List;
@@ -75,17 +76,20 @@ final class Answers {
         error(context, 500, "the repository failed: " + line);
     }
 
-    /** Errors that the router itself finds, and names of queries that no call knows. */
-    static void install(Router router) {
-        router.route().handler(context -> {
-            String problem = HttpListener.queryProblem(
-                    context, "/api/services".equals(context.request().path()) ? ServiceSearch.QUERY : List.of());
+    /** Refuses names in the query of a route that are none of these. */
+    static Route query(Route route, List<String> known) {
+        return route.handler(context -> {
+            String problem = HttpListener.queryProblem(context, known);
             if (problem == null) {
                 context.next();
             } else {
                 refuse(context, 400, problem);
             }
         });
+    }
+
+    /** Answers errors that the router itself finds. */
+    static void install(Router router) {
         router.errorHandler(400, context -> error(context, 400, "the request cannot be read: correct its path"));
         router.errorHandler(404, context -> error(context, 404, "there is nothing here"));
         router.errorHandler(405, context -> error(context, 405, "this method is not allowed here"));

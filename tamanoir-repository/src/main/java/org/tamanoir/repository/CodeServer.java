@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.Manifest;
 import org.tamanoir.tls.TlsFiles;
@@ -81,6 +82,7 @@ public final class CodeServer implements AutoCloseable {
     private static Router routes(Vertx vertx, TreeHandler.Lookup files, @Nullable Formats formats) {
         Router router = Router.router(vertx);
         Answers.install(router);
+        Answers.query(router.route(), List.of());
         if (formats != null) {
             FormatHandler.install(router, formats.shelf, formats.takes, null);
         }

@@ -8,6 +8,7 @@ import io.vertx.ext.web.handler.BodyHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tamanoir.deploy.FormatFile;
@@ -106,12 +107,13 @@ public final class RepositoryServer implements AutoCloseable {
     private static Router routes(Vertx vertx, Settings settings, RepositoryTree tree, @Nullable Mirror mirror) {
         Router router = Router.router(vertx);
         Answers.install(router);
+        listServices(vertx, router, new ServiceSearch(tree)::find);
+        Answers.query(router.route(), List.of()); // Whatever is added behind it takes none.
         PublishGate gate = new PublishGate(settings.token, mirror == null ? null : mirror.source());
         Uploads uploads = new Uploads(tree, settings.maxJarBytes, System::nanoTime);
         PublishHandler publishing = new PublishHandler(tree, uploads, settings.maxJarBytes, settings.publishers);
         HttpListener.get(router, "/health")
                 .handler(context -> Answers.json(context, 200, health(tree, settings, mirror)));
-        listServices(vertx, router, new ServiceSearch(tree)::find);
         router.put("/api/uploads/:sha256").handler(gate).handler(new UploadHandler(uploads, settings.maxJarBytes));
         // One route each, since within one route Vert.x wants a body handler first.
         router.post("/api/services/*").handler(gate);
@@ -156,7 +158,8 @@ public final class RepositoryServer implements AutoCloseable {
     /** Searches on a thread of its own: whoever searches all the time holds up searches alone. */
     static void listServices(Vertx vertx, Router router, Search search) {
         WorkerExecutor searcher = vertx.createSharedWorkerExecutor("repository-search", 1);
-        HttpListener.get(router, "/api/services").handler(context -> list(context, searcher, search));
+        Answers.query(HttpListener.get(router, "/api/services"), ServiceSearch.QUERY)
+                .handler(context -> list(context, searcher, search));
     }
 
     private static void list(RoutingContext context, WorkerExecutor searcher, Search search) {
