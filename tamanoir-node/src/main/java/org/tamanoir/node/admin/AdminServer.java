@@ -233,21 +233,31 @@ public final class AdminServer implements AutoCloseable {
         api.text(router, "/openapi.yaml", "application/yaml; charset=utf-8", call -> Api.openApi("/openapi.yaml"));
 
         api.get(router, "/v1/node", call -> state.node(address()));
-        api.get(router, "/v1/services?match,limit,offset", state::services);
-        api.get(router, "/v1/services/{name}?match,limit,offset", state::service);
+        api.get(router, "/v1/services", state::services, "match", "limit", "offset");
+        api.get(router, "/v1/services/{name}", state::service, "match", "limit", "offset");
         api.get(router, "/v1/services/{name}/settings", state::settings);
         api.get(router, "/v1/services/{name}/control", call -> manager.control(ServiceNames.full(manager, call)));
         api.get(router, "/v1/services/{name}/{version}", state::version);
-        api.get(router, "/v1/instances?match,limit,offset", state::instances);
-        api.get(router, "/v1/streams?match,limit,offset", state::streams);
-        api.get(router, "/v1/threads?limit", state::threads);
-        api.get(router, "/v1/levels?limit", state::levels);
+        api.get(router, "/v1/instances", state::instances, "match", "limit", "offset");
+        api.get(router, "/v1/streams", state::streams, "match", "limit", "offset");
+        api.get(router, "/v1/threads", state::threads, "limit");
+        api.get(router, "/v1/levels", state::levels, "limit");
         api.get(router, "/v1/plain", call -> state.plain());
-        api.get(router, "/v1/plain/explain?protocol,source,destination,type,dscp,fwmark,router-alert", state::explain);
+        api.get(
+                router,
+                "/v1/plain/explain",
+                state::explain,
+                "protocol",
+                "source",
+                "destination",
+                "type",
+                "dscp",
+                "fwmark",
+                "router-alert");
         api.get(router, "/v1/gateways", call -> state.gateways());
         api.get(router, "/v1/rtp", call -> state.rtp());
         api.get(router, "/v1/traffic-control", call -> trafficControl.get());
-        api.get(router, "/v1/routes?within,after,limit", state::routes);
+        api.get(router, "/v1/routes", state::routes, "within", "after", "limit");
         api.get(router, "/v1/routes/{prefix}", state::route);
         api.get(router, "/v1/traffic", call -> state.traffic());
         api.get(router, "/v1/load", call -> load.now());
@@ -260,7 +270,7 @@ public final class AdminServer implements AutoCloseable {
         api.get(router, "/v1/qos/status", call -> QosViews.Status.of(manager.qosStatus()));
         api.get(router, "/v1/config", call -> state.config());
         api.get(router, "/v1/authentication", call -> keys.status());
-        api.question(router, "/v1/events?after,limit").handler(context -> {
+        api.question(router, "/v1/events", "after", "limit").handler(context -> {
             String accept = context.request().getHeader(HttpHeaders.ACCEPT);
             if (accept != null && accept.contains(StreamedAnswer.EVENT_STREAM)) {
                 live(context, live::events);
@@ -268,8 +278,8 @@ public final class AdminServer implements AutoCloseable {
                 Api.read(context, Replies.of(state::events));
             }
         });
-        api.question(router, "/v1/drops?perSecond").handler(context -> live(context, live::drops));
-        api.question(router, "/v1/capture?packets,seconds").handler(context -> {
+        api.question(router, "/v1/drops", "perSecond").handler(context -> live(context, live::drops));
+        api.question(router, "/v1/capture", "packets", "seconds").handler(context -> {
             try {
                 gate.admitContents(context.request());
                 live(context, live::capture);

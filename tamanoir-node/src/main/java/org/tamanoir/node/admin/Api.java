@@ -121,19 +121,22 @@ final class Api implements AutoCloseable {
 
     // ---- routes ----------------------------------------------------------------------------------------------------
 
-    /** A route. @param path its parts that vary in braces; behind a question mark the names that a query may have */
-    Route on(Router router, HttpMethod method, String path) {
-        String[] parts = path.split("[?,]");
-        operations.add(method + " " + parts[0]);
-        List<String> query = List.of(parts).subList(1, parts.length);
-        String pattern = parts[0].replaceAll("\\{(\\w+)}", ":$1");
+    /**
+     * Adds a route.
+     *
+     * @param path its parts that vary in braces
+     * @param query the names that a query may have
+     */
+    Route on(Router router, HttpMethod method, String path, String... query) {
+        operations.add(method + " " + path);
+        String pattern = path.replaceAll("\\{(\\w+)}", ":$1");
         Route route = method == HttpMethod.GET ? HttpListener.get(router, pattern) : router.route(method, pattern);
-        return route.putMetadata(QUERY, query);
+        return route.putMetadata(QUERY, List.of(query));
     }
 
     /** A route of a question, which is answered by what is added. */
-    Route question(Router router, String path) {
-        return on(router, HttpMethod.GET, path).handler(context -> {
+    Route question(Router router, String path, String... query) {
+        return on(router, HttpMethod.GET, path, query).handler(context -> {
             try {
                 requireQuery(context);
                 context.next();
@@ -153,8 +156,8 @@ final class Api implements AutoCloseable {
     }
 
     /** A question that JSON answers. */
-    void get(Router router, String path, Replies.View view) {
-        question(router, path).handler(context -> read(context, Replies.of(view)));
+    void get(Router router, String path, Replies.View view, String... query) {
+        question(router, path, query).handler(context -> read(context, Replies.of(view)));
     }
 
     /** A question that text answers. */

@@ -56,7 +56,7 @@ public final class ReflectorServer implements AutoCloseable {
     private Router router(Vertx vertx) {
         Router router = api.router(vertx);
         api.text(router, "/health", Replies.JSON, call -> Replies.json(new Views.Health("up")));
-        api.get(router, "/v1/reflector?limit", this::sessions);
+        api.get(router, "/v1/reflector", this::sessions, "limit");
         String member = "/v1/reflector/{session}/members/{member}";
         api.change(router, HttpMethod.POST, member, this::join);
         api.change(router, HttpMethod.DELETE, member, this::leave);
