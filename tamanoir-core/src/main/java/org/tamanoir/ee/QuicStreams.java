@@ -66,9 +66,7 @@ final class QuicStreams {
         Duration idle =
                 limits.idle().isZero() ? LONGEST : limits.idle().multipliedBy(2).plus(LATER);
         QuicPort opened = new QuicPort(
-                context.config().transport(),
-                context.tls().loaded(),
-                new QuicPort.Limits(connections, perPeer, idle));
+                context.config().transport(), context.tls().loaded(), new QuicPort.Limits(connections, perPeer, idle));
         port = opened;
         return opened;
     }

@@ -75,6 +75,7 @@ final class Deployer {
     private final List<DeployedVersion> leaving = new ArrayList<>();
     /** Keys that an operator keeps away from streams. */
     private final Set<Long> blocked = ConcurrentHashMap.newKeySet();
+
     private final WantedServices wanted;
     private final FairThreads threads;
     private final FairThreads peerThreads;

@@ -19,8 +19,7 @@ import org.tamanoir.tls.TlsFiles;
 record QuicTls(@Nullable QuicSslContext accepting, QuicSslContext connecting) {
     /** @throws IOException in one line, if the library cannot use the key */
     static QuicTls of(TlsFiles.Loaded loaded, String protocol) throws IOException {
-        QuicSslContextBuilder connecting =
-                QuicSslContextBuilder.forClient().endpointIdentificationAlgorithm("HTTPS");
+        QuicSslContextBuilder connecting = QuicSslContextBuilder.forClient().endpointIdentificationAlgorithm("HTTPS");
         KeyManager own = loaded.own();
         if (own == null) {
             return new QuicTls(null, built(connecting, loaded, protocol));

@@ -124,14 +124,13 @@ class RevocationTest {
     void whatIsRevokedAfterItsFetchIsNotInstalled() throws Exception {
         Manifest manifest = node.publish(NAME + ":1.0");
         ServiceCatalog catalog = new ServiceCatalog();
-        Deployer deployments =
-                new Deployer(
-                        node.environment,
-                        catalog,
-                        node.deployment,
-                        node.manager.events(),
-                        new Outcomes(),
-                        new WantedServices());
+        Deployer deployments = new Deployer(
+                node.environment,
+                catalog,
+                node.deployment,
+                node.manager.events(),
+                new Outcomes(),
+                new WantedServices());
         ServicePackage code = node.deployment.fetcher().fetch(manifest.id().key(), null);
         deployments.revoke(manifest.jarSha256());
         assertThatThrownBy(() -> deployments.install(manifest.id().key(), code, false))

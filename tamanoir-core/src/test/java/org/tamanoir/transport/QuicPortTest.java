@@ -194,7 +194,11 @@ class QuicPortTest {
         Duration look = Duration.ofMillis(50);
         byte[] last = random(900_000, 9); // Fits in a stream's window, so that all of it is sent at once.
         try (QuicPort server = new QuicPort(
-                        TransportKind.AUTO, authority.files("node").load(), QuicPort.Limits.DEFAULT, SHORT_LINGER, look);
+                        TransportKind.AUTO,
+                        authority.files("node").load(),
+                        QuicPort.Limits.DEFAULT,
+                        SHORT_LINGER,
+                        look);
                 QuicPort client = new QuicPort(
                         TransportKind.AUTO, authority.trusting().load(), QuicPort.Limits.DEFAULT, SHORT_LINGER, look);
                 Socket socket = connect(client, listen(server, readerAddress()))) {
@@ -479,8 +483,8 @@ class QuicPortTest {
         Level before = log.getLevel();
         log.setLevel(Level.INFO);
         log.addAppender(lines);
-        try (QuicPort server =
-                        new QuicPort(TransportKind.AUTO, authority.files("node").load(), new QuicPort.Limits(0, 0, TIME));
+        try (QuicPort server = new QuicPort(
+                        TransportKind.AUTO, authority.files("node").load(), new QuicPort.Limits(0, 0, TIME));
                 QuicPort client = port(authority.trusting())) {
             InetSocketAddress address = listen(server, readerAddress());
             for (int i = 0; i < 2; i++) {

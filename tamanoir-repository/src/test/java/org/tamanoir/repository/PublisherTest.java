@@ -226,8 +226,8 @@ class PublisherTest {
         assertThatThrownBy(() -> nobody.yank(ServiceId.parse("org.example.No:1"), "bad"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("cannot be reached: no connection; is the repository running there?");
-        Publisher unnamed = new Publisher(
-                URI.create("http://nobody.invalid:3325"), null, Token.of("x".repeat(16), "this test"));
+        Publisher unnamed =
+                new Publisher(URI.create("http://nobody.invalid:3325"), null, Token.of("x".repeat(16), "this test"));
         assertThatThrownBy(() -> unnamed.yank(ServiceId.parse("org.example.No:1"), "bad"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("cannot be reached: the name does not resolve; ");

@@ -141,8 +141,7 @@ class CertificateRenewalTest {
                 tls: {certificate: %s, key: %s}
                 admin: {listen: "127.0.0.1:0", tls: true}
                 deploy: {code-server: "127.0.0.1:0", tls: true}
-                """.formatted(
-                        before.certificate(), before.key()));
+                """.formatted(before.certificate(), before.key()));
         Node started = new Node(read(new Problems()));
         node = started;
         started.start();
@@ -152,9 +151,10 @@ class CertificateRenewalTest {
                 .singleElement()
                 .asString()
                 .startsWith("tls.certificate: another one in " + before.certificate());
-        assertThat(outcome.failed()).satisfiesExactlyInAnyOrder(
-                line -> assertThat(line).startsWith("admin API: TLS certificate " + before.certificate()),
-                line -> assertThat(line).startsWith("code server: TLS certificate " + before.certificate()));
+        assertThat(outcome.failed())
+                .satisfiesExactlyInAnyOrder(
+                        line -> assertThat(line).startsWith("admin API: TLS certificate " + before.certificate()),
+                        line -> assertThat(line).startsWith("code server: TLS certificate " + before.certificate()));
     }
 
     /** Returns the last change. */
