@@ -140,7 +140,9 @@ class DirectorFileTest {
         assertThat(problems(SERVICE + both + other + "}\n"))
                 .singleElement()
                 .asString()
-                .contains("back-ends[1].admin-token-file: another back-end has " + one, "http://10.0.0.11:3324: ");
+                .contains(
+                        "back-ends[1].admin-token-file: another back-end has FOLDER/one for",
+                        "http://10.0.0.11:3324: ");
     }
 
     @Test
