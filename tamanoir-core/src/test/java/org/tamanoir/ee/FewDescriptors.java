@@ -94,7 +94,7 @@ final class FewDescriptors implements AutoCloseable {
     }
 
     /** Opens files until there is no descriptor left; returns whether there was one. */
-    private boolean takeAll() {
+    boolean takeAll() {
         int before = taken.size();
         try {
             while (true) {
