@@ -141,7 +141,7 @@ class TcpDescriptorsTest {
                     System.out.println("refused: " + e.getMessage());
                 }
             }
-            // Where those that it accepted got all they need, the next one has just the descriptor of its own connection.
+            // Where those that it accepted got all they need, one more descriptor is the next connection's own.
             eventually().pollInterval(Duration.ofSeconds(1)).until(() -> {
                 descriptors.takeAll();
                 descriptors.giveBack(1);
